@@ -458,7 +458,7 @@ pub(crate) struct StatsArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct VerifyArgs {
-    /// Files, or endings whose tables are in the folder.
+    /// Files, or endings whose tables are in the folder; a folder stands for all tables in it.
     #[arg(required = true, value_name = "TABLE")]
     pub(crate) tables: Vec<PathBuf>,
     /// Check so many entries only, spread over each table.

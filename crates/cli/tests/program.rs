@@ -459,6 +459,24 @@ fn verify_finds_what_is_wrong() {
     twice.refused(1, &["nowhere: there is no such folder"]);
 }
 
+/// All tables, those first that others need; one that is damaged does not end it.
+#[test]
+fn verify_takes_a_folder() {
+    let folder = with_tables();
+    let all = run(folder.path(), "verify .");
+    assert_eq!(all.code, 0, "{}", all.err);
+    let endings: Vec<&str> = all.out.lines().filter_map(|line| line.split(':').next()).collect();
+    assert_eq!(endings.last(), Some(&"KPvK"), "{}", all.out);
+    assert!(endings.contains(&"KQvK") && all.out.lines().all(|line| line.contains(": ok, ")));
+
+    fs::write(folder.path().join("kbk.htb"), "text").unwrap();
+    let some = run(folder.path(), "verify .");
+    assert!(some.code == 1 && some.err.contains("kbk.htb"), "{}", some.err);
+    assert!(some.out.contains("KQvK: ok, "), "{}", some.out);
+    let empty = TempDir::new().unwrap();
+    run(empty.path(), "verify .").refused(1, &["there are no tables in it"]);
+}
+
 #[test]
 fn damaged_tables_are_refused() {
     let folder = with_tables();

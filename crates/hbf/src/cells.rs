@@ -102,6 +102,14 @@ impl CellLine {
     pub(crate) fn cell(&self, square: u8) -> usize {
         self.first + self.stride * usize::from(self.images[usize::from(square & 63)])
     }
+
+    /// The number of the first cell, if they lie side by side, and what the squares become; nothing
+    /// if they stay as they are.
+    #[inline]
+    pub(crate) fn in_row(&self) -> Option<(usize, Option<&'static [u8; 64]>)> {
+        let stays = std::ptr::eq(self.images, &raw const IMAGES[0]);
+        (self.stride == 1).then_some((self.first, Some(self.images).filter(|_| !stays)))
+    }
 }
 
 /// The images of squares: mirrored left and right (1), top and bottom (2), and then in the diagonal
@@ -278,16 +286,18 @@ impl Space {
         self.sort(&mut found);
 
         let images = &IMAGES[symmetry];
-        let above = self.like(walks).map_or(u64::MAX, |other| u64::MAX << found[other] << 1);
-        let own = squares(u64::MAX).filter(|&square| above >> images[usize::from(square)] & 1 != 0);
-        let own = own.fold(0, |set, square| set | 1 << square);
+        let own = self.like(walks).map_or(u64::MAX, |other| {
+            let above = u64::MAX << found[other] << 1;
+            let own = |&square: &u8| above >> images[usize::from(square)] & 1 != 0;
+            squares(u64::MAX).filter(own).fold(0, |set, square| set | 1 << square)
+        });
         found[walks] = 0;
         let first = self.place(found)?;
 
         Some(CellLine {
             first: self.number(first),
             stride: 1 << (6 * (self.lane() - walks)),
-            squares: if self.like(walks).is_some() { own } else { u64::MAX },
+            squares: own,
             images,
         })
     }

@@ -134,8 +134,7 @@ impl<'a> Filler<'a> {
             return Ok(0);
         }
 
-        let as_stored = if outcomes { outcome } else { std::convert::identity };
-        let mut exits = MoveRow::new(self.source, (position, man, lanes), as_stored);
+        let mut exits = MoveRow::new(self.source, (position, man, lanes), outcomes);
         exits.look_at_exits().map_err(missing)?;
         let is_settled = |&lane: &u8| exits.best[usize::from(lane)] >= codes[usize::from(lane)];
         Ok(squares(lanes).filter(is_settled).fold(0, |set, lane| set | 1 << lane))

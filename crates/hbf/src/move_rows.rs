@@ -3,13 +3,28 @@
 
 use crate::answer::{Lookup, Stored, answer};
 use crate::board::{Color, Kind, Man, Position, attackers, attacks, between, squares};
-use crate::code::{Code, DRAW, MATED, before};
+use crate::code::{Code, DRAW, MATED, before, outcome};
 use crate::encode::Source;
 
 const LAST_RANKS: u64 = 0xff00_0000_0000_00ff;
 
 /// What a pawn becomes.
 const PROMOTIONS: [Kind; 4] = [Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight];
+
+/// For every set of squares of a rank all bits on these.
+static MASKS: [[Code; 8]; 256] = {
+    let mut masks = [[0; 8]; 256];
+    let mut set = 0;
+    while set < 256 {
+        let mut square = 0;
+        while square < 8 {
+            masks[set][square] = if set >> square & 1 != 0 { Code::MAX } else { 0 };
+            square += 1;
+        }
+        set += 1;
+    }
+    masks
+};
 
 /// The codes of the best moves that were looked at, by lane square; 0 where there is none.
 pub(crate) struct MoveRow<'a> {
@@ -19,20 +34,21 @@ pub(crate) struct MoveRow<'a> {
     lane: Man,
     /// The squares of the lane that are looked at: those of legal positions.
     lanes: u64,
-    outcome: fn(Code) -> Code,
+    /// Whether only outcomes are asked for.
+    outcomes: bool,
     pub(crate) best: [Code; 64],
     scratch: [Code; 64],
 }
 
 impl<'a> MoveRow<'a> {
-    /// Prepares for a row. What is worth of a code is what `outcome` says.
+    /// Prepares for a row, of which perhaps only outcomes are asked for.
     pub(crate) fn new(
         source: &'a dyn Source,
         (fixed, lane, lanes): (&Position, Man, u64),
-        outcome: fn(Code) -> Code,
+        outcomes: bool,
     ) -> MoveRow<'a> {
         let fixed = fixed.without_en_passant();
-        MoveRow { source, fixed, lane, lanes, outcome, best: [0; 64], scratch: [0; 64] }
+        MoveRow { source, fixed, lane, lanes, outcomes, best: [0; 64], scratch: [0; 64] }
     }
 
     /// Looks at all moves. An error is a position whose code is not known.
@@ -53,10 +69,18 @@ impl<'a> MoveRow<'a> {
             let best = &mut self.best[usize::from(lane)];
             if *best == 0 {
                 let position = self.fixed.with(lane, self.lane);
-                *best = if position.is_check(own) { (self.outcome)(MATED) } else { DRAW };
+                *best = if position.is_check(own) { MATED } else { DRAW };
             }
         }
+        self.tell();
         Ok(())
+    }
+
+    /// Makes outcomes of the codes, if that is what is asked for: the best of moves stays the best.
+    fn tell(&mut self) {
+        if self.outcomes {
+            self.best = self.best.map(outcome);
+        }
     }
 
     /// Looks at all captures but those en passant, and all promotions. An error is a position whose
@@ -79,6 +103,7 @@ impl<'a> MoveRow<'a> {
                 self.promotions_of_lane()?;
             }
         }
+        self.tell();
         Ok(())
     }
 
@@ -197,8 +222,7 @@ impl<'a> MoveRow<'a> {
         for lane in squares(self.lanes) {
             let reached = attacks(self.lane, lane, occupied) & targets;
             let best = squares(reached).map(|to| before(self.scratch[usize::from(to)])).max();
-            let best = (self.outcome)(best.unwrap_or(0));
-            self.best[usize::from(lane)] = self.best[usize::from(lane)].max(best);
+            self.best[usize::from(lane)] = self.best[usize::from(lane)].max(best.unwrap_or(0));
         }
         Ok(())
     }
@@ -242,9 +266,12 @@ impl<'a> MoveRow<'a> {
             return Ok(());
         }
         self.ask(after, man, legal)?;
-        for square in squares(legal).map(usize::from) {
-            let code = (self.outcome)(before(self.scratch[square]));
-            self.best[square] = self.best[square].max(code);
+        for (rank, set) in legal.to_le_bytes().into_iter().enumerate() {
+            let masks = &MASKS[usize::from(set)];
+            for file in 0..8 {
+                let (square, mask) = (8 * rank + file, masks[file]);
+                self.best[square] = self.best[square].max(before(self.scratch[square]) & mask);
+            }
         }
         Ok(())
     }
@@ -284,7 +311,7 @@ impl<'a> MoveRow<'a> {
 
     /// Takes the code of a position that can be reached from some squares.
     fn take(&mut self, code: Code, lanes: u64) {
-        let code = (self.outcome)(before(code));
+        let code = before(code);
         for square in squares(lanes).map(usize::from) {
             self.best[square] = self.best[square].max(code);
         }
@@ -422,7 +449,7 @@ mod tests {
             if lanes == 0 {
                 continue;
             }
-            let mut row = MoveRow::new(&Mixed, (&fixed, lane, lanes), std::convert::identity);
+            let mut row = MoveRow::new(&Mixed, (&fixed, lane, lanes), false);
             row.look_at_exits().expect("all codes are known");
             let exits = row.best;
             row.look_at_all().expect("all codes are known");

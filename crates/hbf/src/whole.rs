@@ -2,7 +2,7 @@
 
 use crate::board::{Color, Man, Position, squares};
 use crate::cells::{CellInTile, Space};
-use crate::code::{Code, DRAW, outcome};
+use crate::code::{Code, DRAW};
 use crate::container::{HbfError, TILES};
 use crate::encode::Source;
 use crate::fen::to_fen;
@@ -53,6 +53,36 @@ const fn widened(byte: u8) -> Code {
         129.. => 0xff00 | byte as Code,
         _ => byte as Code,
     }
+}
+
+/// The codes of a row of bytes by square, `images` being where these are; the others may become
+/// anything. Returns the squares that are asked for and have none.
+#[inline]
+fn widen_row(
+    row: &[u8; 64],
+    images: Option<&[u8; 64]>,
+    wanted: u64,
+    codes: &mut [Code; 64],
+) -> u64 {
+    let mut none = 0;
+    match images {
+        None => {
+            for square in 0..64 {
+                codes[square] = widened(row[square]);
+            }
+            for square in squares(wanted) {
+                none |= u64::from(row[usize::from(square & 63)] == 0) << square;
+            }
+        }
+        Some(images) => {
+            for square in squares(wanted) {
+                let byte = row[usize::from(images[usize::from(square & 63)] & 63)];
+                codes[usize::from(square & 63)] = widened(byte);
+                none |= u64::from(byte == 0) << square;
+            }
+        }
+    }
+    none
 }
 
 /// Why there are no values of a table in memory.
@@ -257,6 +287,11 @@ impl WholeSide {
     fn line(&self, fixed: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
         let Some(line) = self.space.line_of(fixed, man) else { return wanted };
         let mut rest = wanted & !line.squares;
+        if let (Cells::Narrow(cells), Some((first, images))) = (&self.cells, line.in_row())
+            && let Some(row) = cells.get(first..).and_then(<[u8]>::first_chunk::<64>)
+        {
+            return rest | widen_row(row, images, wanted & line.squares, codes);
+        }
         for square in squares(wanted & line.squares) {
             match self.cells.get(line.cell(square)) {
                 Some(code) => codes[usize::from(square)] = code,
@@ -311,7 +346,7 @@ fn raise(
         let Some((position, man)) = space.row_position(place, turn).filter(|_| lanes != 0) else {
             continue;
         };
-        let mut moves = MoveRow::new(behind, (&position, man, lanes), as_stored(outcomes));
+        let mut moves = MoveRow::new(behind, (&position, man, lanes), outcomes);
         moves.look_at_exits().map_err(WholeError::Missing)?;
         codes.iter_mut().zip(moves.best).for_each(|(code, best)| *code = best.max(*code));
     }
@@ -335,7 +370,7 @@ fn look_at_all(
             else {
                 continue;
             };
-            let mut moves = MoveRow::new(source, (&position, man, lanes), as_stored(outcomes));
+            let mut moves = MoveRow::new(source, (&position, man, lanes), outcomes);
             moves.look_at_all().map_err(WholeError::Missing)?;
             *codes = moves.best;
         }
@@ -346,10 +381,6 @@ fn look_at_all(
 thread_local! {
     /// Where this thread finds legal cells.
     static LEGAL: std::cell::RefCell<TileRows> = std::cell::RefCell::new(TileRows::new());
-}
-
-fn as_stored(outcomes: bool) -> fn(Code) -> Code {
-    if outcomes { outcome } else { std::convert::identity }
 }
 
 /// Whether no distance that is known needs two bytes.

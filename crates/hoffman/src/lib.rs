@@ -129,6 +129,7 @@ mod signature;
 mod strategy;
 mod table;
 mod verified;
+mod verify_order;
 mod watch;
 mod what_if;
 
@@ -183,6 +184,7 @@ pub use receipt::{receipt_of, verification_of};
 #[cfg(feature = "remote")]
 pub use remote::{RemoteOptions, reach_addresses};
 pub use signature::signature;
-pub use table::{ConvertOptions, Table, stats, verify};
+pub use table::{ConvertOptions, Table, sharing, stats, verify};
 pub use verified::{Verified, verify_once};
+pub use verify_order::{TableToVerify, tables_to_verify};
 pub use what_if::{MovesOfSide, WhatIf, WhatIfError, parse_side};

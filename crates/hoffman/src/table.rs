@@ -1,6 +1,7 @@
 //! One table: what it contains, whether it is right, and the same in another form.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hoffman_board::{Format, Material};
 use hoffman_probe::collection::table_name;
@@ -9,6 +10,7 @@ use hoffman_probe::stats::TableStats;
 use hoffman_probe::verify::{self as check, Smaller, VerifyReport, search_folders};
 use hoffman_run::{Workplace, available_memory};
 use hoffman_store::{files, is_file, may_be_file};
+use hoffman_table::SharedValues;
 use hoffman_table::blocks::{CellStreams, Content, Profile, is_table, names_of};
 use hoffman_table::convert::{self, Converted};
 use hoffman_table::foreign::{self, ForeignKind};
@@ -176,12 +178,15 @@ impl Table {
         let (source, foreign) = (self.reading.source(CACHE), self.reading.foreign());
         let smaller = Smaller::with_foreign(&self.inner, &folders, &source, &foreign)?;
         let usual = check::VerifyExtent::default();
+        let shared = self.reading.shared().cloned();
+        let most = shared.as_ref().map_or(0, |shared| shared.room()).max(usual.memory);
         let how = check::VerifyExtent {
             sample: options.sample,
             syzygy: options.syzygy.clone(),
             memory: self.reading.whole().unwrap_or_else(|| {
-                available_memory().map_or(usual.memory, |free| usual.memory.min(free / 2))
+                available_memory().map_or(usual.memory, |free| most.min(free / 2))
             }),
+            shared,
             progress: Some(&tell),
             stop: Some(&|| options.cancel.is_cancelled()),
         };
@@ -244,6 +249,18 @@ impl Table {
     }
 }
 
+/// The most memory for values of tables that are kept for further ones.
+const MOST_SHARED: u64 = 7 << 30;
+
+/// The same options for several tables that are verified one after the other: what they lean on and
+/// lead to is decoded once, as long as there is memory for it.
+pub fn sharing(reading: ReadOptions) -> ReadOptions {
+    let room = reading.whole().unwrap_or_else(|| {
+        available_memory().map_or(MOST_SHARED / 4, |free| MOST_SHARED.min(free / 2))
+    });
+    reading.sharing(Arc::new(SharedValues::new(room)))
+}
+
 /// Checks every entry of a table against the entries of its successors, the statistics of its
 /// header, and, if wanted, Syzygy tables.
 ///
@@ -257,7 +274,7 @@ pub fn verify(
     progress: &mut (dyn FnMut(Event) + Send),
 ) -> Result<VerifyReport, Error> {
     let reading = options.syzygy.iter().fold(ReadOptions::new(), ReadOptions::syzygy);
-    Table::open(table, reading)?.verify(options, progress)
+    Table::open(table, sharing(reading))?.verify(options, progress)
 }
 
 /// Counts what a table contains: wins, draws and losses for both sides to move, and their lengths.

@@ -17,6 +17,8 @@ pub struct ReadOptions {
     nalimov: Vec<PathBuf>,
     cursed_wins: bool,
     stop: Stop,
+    #[cfg(feature = "verify")]
+    values: Option<std::sync::Arc<hoffman_table::SharedValues>>,
 }
 
 impl ReadOptions {
@@ -63,6 +65,20 @@ impl ReadOptions {
         ReadOptions { stop, ..self }
     }
 
+    /// Keeps the values of tables that others lean on for all that are read with these options and
+    /// their copies.
+    #[cfg(feature = "verify")]
+    #[must_use]
+    pub fn sharing(self, values: std::sync::Arc<hoffman_table::SharedValues>) -> ReadOptions {
+        ReadOptions { values: Some(values), ..self }
+    }
+
+    /// The values that are kept for several tables.
+    #[cfg(feature = "verify")]
+    pub fn shared(&self) -> Option<&std::sync::Arc<hoffman_table::SharedValues>> {
+        self.values.as_ref()
+    }
+
     /// The folders with Syzygy tables.
     pub fn syzygy_folders(&self) -> &[PathBuf] {
         &self.syzygy
@@ -82,11 +98,20 @@ impl ReadOptions {
     /// bounded.
     pub fn source(&self, cache: usize) -> SourceOptions {
         let usual = SourceOptions { stop: self.stop.clone(), ..SourceOptions::default() };
-        let Some(memory) = self.memory else {
-            return SourceOptions { cache: BlockCache::new(cache), ..usual };
+        let usual = match self.memory {
+            None => SourceOptions { cache: BlockCache::new(cache), ..usual },
+            Some(memory) => {
+                let cache = BlockCache::new(((memory - READER) / 2) as usize);
+                SourceOptions { cache, memory_limit: 0, ..usual }
+            }
         };
-        let cache = BlockCache::new(((memory - READER) / 2) as usize);
-        SourceOptions { cache, memory_limit: 0, ..usual }
+        #[cfg(feature = "verify")]
+        if let Some(values) = &self.values {
+            // What is kept is what there is room for.
+            let memory_limit = usual.memory_limit.max(values.room());
+            return SourceOptions { values: Some(values.clone()), memory_limit, ..usual };
+        }
+        usual
     }
 
     /// How tables of other programs are read.

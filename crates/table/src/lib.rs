@@ -22,6 +22,8 @@ mod packed;
 pub mod reader;
 #[cfg(feature = "bulk")]
 pub mod rows;
+#[cfg(feature = "bulk")]
+mod shared;
 pub mod source;
 mod stop;
 #[cfg(feature = "bulk")]
@@ -31,6 +33,8 @@ pub use entries::{EntryCodec, EntryError, EntryValue, Number, RawEntry};
 pub use foreign::{ForeignError, ForeignOptions, ForeignTable};
 pub use index::{IndexError, IndexParams, IndexSpace, IndexType, PawnStructure, PawnStructures};
 pub use reader::{Table, TableError, TableProblem};
+#[cfg(feature = "bulk")]
+pub use shared::SharedValues;
 pub use source::{Entries, Shape};
 pub use stop::Stop;
 #[cfg(feature = "bulk")]

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use hoffman::{ReadOptions, Verified, VerifyOptions, VerifyReport};
+use hoffman::process::is_folder;
+use hoffman::{Event, ReadOptions, Verified, VerifyOptions, VerifyReport};
 
 use crate::RunEnd;
 use crate::args::{VerifyArgs, expect_folders};
@@ -24,21 +25,23 @@ pub(crate) struct VerifyRequest<'a> {
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<RunEnd> {
     let folder = args.at_hand.folder()?;
     let sample = args.sample.map(std::num::NonZeroU64::get);
-    let reading = &args.at_hand.reading()?;
+    let reading = &hoffman::sharing(args.at_hand.reading()?);
     expect_folders(reading.syzygy_folders())?;
     let request = VerifyRequest { sample, reading, folder };
     if let Some(report) = &args.report {
         return once(args, report, &request);
     }
 
+    let tables = expanded(&args.tables, reading)?;
+    let mut work = FolderWork::of(&tables);
     let mut good = true;
     let mut all = Vec::new();
-    for named in &args.tables {
-        match check(named, &request) {
+    for table in &tables {
+        match check_of_many(table, &request, &mut work) {
             Ok(report) => {
                 good &= report.ok;
                 if !args.json {
-                    print_line(&report.to_string())?;
+                    work.print(&report)?;
                 }
                 all.push(report);
             }
@@ -51,12 +54,85 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<RunEnd> {
 
     if args.json && !all.is_empty() {
         let json = match all.as_slice() {
-            [one] if args.tables.len() == 1 => serde_json::to_string(one)?,
+            [one] if tables.len() == 1 => serde_json::to_string(one)?,
             several => serde_json::to_string(several)?,
         };
         print_line(&json)?;
     }
     Ok(RunEnd::of(good))
+}
+
+/// A table that was named, or one of a folder, with the number of its entries.
+struct GivenTable {
+    path: PathBuf,
+    entries: Option<u64>,
+}
+
+/// The tables that are meant, those of a folder in the place of its name.
+fn expanded(named: &[PathBuf], reading: &ReadOptions) -> anyhow::Result<Vec<GivenTable>> {
+    let mut all = Vec::new();
+    for path in named {
+        if !is_folder(path) {
+            all.push(GivenTable { path: path.clone(), entries: None });
+            continue;
+        }
+        let found = hoffman::tables_to_verify(path, reading)?;
+        anyhow::ensure!(!found.is_empty(), "{}: there are no tables in it", path.display());
+        all.extend(
+            found
+                .into_iter()
+                .map(|table| GivenTable { path: table.path, entries: Some(table.entries) }),
+        );
+    }
+    Ok(all)
+}
+
+/// How far the work on the tables of a folder is.
+struct FolderWork {
+    /// All entries of these tables, and those of the ones that are done.
+    all: u64,
+    done: u64,
+    /// None if there are no such tables.
+    bar: Option<Bar>,
+}
+
+impl FolderWork {
+    fn of(tables: &[GivenTable]) -> FolderWork {
+        let all = tables.iter().filter_map(|table| table.entries).sum();
+        FolderWork { all, done: 0, bar: (all > 0).then(|| Bar::new("indices")) }
+    }
+
+    /// Shows what was found of a table.
+    fn print(&self, report: &VerifyReport) -> anyhow::Result<()> {
+        let print = || print_line(&report.to_string());
+        match &self.bar {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
+    }
+}
+
+/// Verifies one of several tables; progress of those of a folder is that of all of them.
+fn check_of_many(
+    named: &GivenTable,
+    request: &VerifyRequest<'_>,
+    work: &mut FolderWork,
+) -> anyhow::Result<VerifyReport> {
+    let FolderWork { all, done, bar } = work;
+    let (Some(entries), Some(bar)) = (named.entries, bar) else {
+        return check(&named.path, request);
+    };
+    let before = *done;
+    *done += entries;
+    let table = tables::open(&named.path, request.folder.as_deref(), request.reading)?;
+    bar.name(table.path().display().to_string());
+    let mut tell = |event| match event {
+        Event::Entries { done, .. } => {
+            bar.tell(Event::Entries { done: before + done, total: *all });
+        }
+        other => bar.tell(other),
+    };
+    Ok(table.verify(&request.options(), &mut tell)?)
 }
 
 /// Verifies a table unless that was done, and keeps what was found.

@@ -1,8 +1,11 @@
 //! Tables whose entries are asked for often, unpacked as far as there is room.
 
-use hoffman_board::{Color, Placement};
-use hoffman_table::rows::{Distances, RowsError, Taking, Wanted, encode};
-use hoffman_table::{EntryValue, RawEntry, Stop, Table, TableError};
+use std::sync::Arc;
+
+use hoffman_board::{Color, Format, MAX_PIECES, Placement, Role, Value};
+use hoffman_space::{PawnSquares, TableValues};
+use hoffman_table::rows::{Distances, RowsError, Taking, Wanted, encode, has_rows};
+use hoffman_table::{EntryValue, RawEntry, SharedValues, Stop, Table, TableError};
 
 use super::men::SlotMove;
 
@@ -11,6 +14,8 @@ use super::men::SlotMove;
 enum LoadedEntries {
     Small(Vec<i8>),
     Wide(Vec<i16>),
+    /// They follow from the values.
+    ByValue,
     OnDisk,
 }
 
@@ -20,7 +25,14 @@ impl LoadedEntries {
         match self {
             LoadedEntries::Small(numbers) => numbers.len() as u64,
             LoadedEntries::Wide(numbers) => numbers.len() as u64 * 2,
-            LoadedEntries::OnDisk => 0,
+            LoadedEntries::ByValue | LoadedEntries::OnDisk => 0,
+        }
+    }
+
+    fn of(numbers: Distances) -> LoadedEntries {
+        match numbers {
+            Distances::Narrow(numbers) => LoadedEntries::Small(numbers),
+            Distances::Wide(numbers) => LoadedEntries::Wide(numbers),
         }
     }
 }
@@ -30,6 +42,8 @@ impl LoadedEntries {
 pub(super) struct LoadedTable<'a> {
     table: &'a Table,
     entries: LoadedEntries,
+    /// The values by rows, of a complete ending.
+    values: Option<Arc<TableValues>>,
 }
 
 impl<'a> LoadedTable<'a> {
@@ -38,7 +52,7 @@ impl<'a> LoadedTable<'a> {
         let size = table.space().size();
         if let Some(entries) = LoadedTable::foreign_entries(table, *memory)? {
             *memory -= entries.bytes();
-            return Ok(LoadedTable { table, entries });
+            return Ok(LoadedTable { table, entries, values: None });
         }
         let entries = match table.codec().bits() {
             1..=8 if size <= *memory => {
@@ -55,7 +69,86 @@ impl<'a> LoadedTable<'a> {
             }
             _ => LoadedEntries::OnDisk,
         };
-        Ok(LoadedTable { table, entries })
+        Ok(LoadedTable { table, entries, values: None })
+    }
+
+    /// The same of a table under test: with its values by rows, if it is a complete ending and
+    /// there is room for both.
+    pub(super) fn under_test(
+        table: &'a Table,
+        memory: &mut u64,
+        shared: &SharedValues,
+    ) -> Result<LoadedTable<'a>, TableError> {
+        let size = table.space().size();
+        let bytes = if table.codec().bits() > 8 { 2 * size } else { size };
+        let left = memory.checked_sub(bytes);
+        let values = left.and_then(|left| LoadedTable::values_of(table, left, shared));
+        let Some(values) = values else { return LoadedTable::new(table, memory) };
+
+        // Positions with rights to take en passant, and moves that give them, are found by entries;
+        // so is all where the kings stand alone with pawns.
+        let has_pawns =
+            |color| table.pieces().iter().any(|p| p.role == Role::Pawn && p.color == color);
+        let by_entries = Color::ALL.into_iter().all(has_pawns) || values.layout.movers().len() < 3;
+        let mut loaded = if !table.is_of_blocks() {
+            LoadedTable::new(table, memory)?
+        } else if !by_entries {
+            LoadedTable { table, entries: LoadedEntries::ByValue, values: None }
+        } else {
+            let (format, stop) = (table.codec().format(), Stop::default());
+            match encode(table.space(), &values, format, &stop) {
+                Ok((numbers, _)) => {
+                    *memory -= bytes;
+                    LoadedTable { table, entries: LoadedEntries::of(numbers), values: None }
+                }
+                Err(_) => return LoadedTable::new(table, memory),
+            }
+        };
+        *memory = memory.saturating_sub(values.bytes() as u64);
+        loaded.values = Some(values);
+        Ok(loaded)
+    }
+
+    /// The same of a table behind moves: its values alone, if it is a complete ending.
+    pub(super) fn behind(
+        table: &'a Table,
+        memory: &mut u64,
+        shared: &SharedValues,
+    ) -> Result<LoadedTable<'a>, TableError> {
+        let Some(values) = LoadedTable::values_of(table, *memory, shared) else {
+            return LoadedTable::new(table, memory);
+        };
+        *memory = memory.saturating_sub(values.bytes() as u64);
+        Ok(LoadedTable { table, entries: LoadedEntries::ByValue, values: Some(values) })
+    }
+
+    /// The values of a complete ending with distances of a byte, if there is room for them.
+    fn values_of(table: &Table, room: u64, shared: &SharedValues) -> Option<Arc<TableValues>> {
+        let codec = table.codec();
+        let is_whole = table.foreign().is_none()
+            && matches!(codec.format(), Format::Dtm(_))
+            && (2..=8).contains(&codec.bits())
+            && has_rows(table.space())
+            && !table.pieces().iter().any(hoffman_board::ListedPiece::is_restricted);
+        // Of like men values have all orders.
+        if !is_whole || expected_bytes(table) > room {
+            return None;
+        }
+        // Where something is wrong with it, that is told of the entries.
+        shared.of(table, &Stop::default()).ok()
+    }
+
+    /// The values by rows, of a complete ending.
+    pub(super) fn values(&self) -> Option<&TableValues> {
+        self.values.as_deref()
+    }
+
+    /// The entry of a table of which there are values.
+    fn entry_of(&self, values: &TableValues, index: u64) -> RawEntry {
+        let codec = self.table.codec();
+        let Some(placement) = self.table.space().decode(index) else { return codec.undecodable() };
+        let value = value_in(self.table, values, &placement).unwrap_or(Value::Illegal);
+        codec.store(value, placement.turn)
     }
 
     /// The entries of a table of another program, which gives them by rows many times faster than
@@ -71,10 +164,7 @@ impl<'a> LoadedTable<'a> {
         let fail = |e: RowsError| TableError { path: table.path().to_owned(), problem: e.into() };
         let (numbers, _) = encode(table.space(), &values, table.codec().format(), &Stop::default())
             .map_err(fail)?;
-        Ok(Some(match numbers {
-            Distances::Narrow(numbers) => LoadedEntries::Small(numbers),
-            Distances::Wide(numbers) => LoadedEntries::Wide(numbers),
-        }))
+        Ok(Some(LoadedEntries::of(numbers)))
     }
 
     /// Whether the entries are held in memory.
@@ -91,7 +181,7 @@ impl<'a> LoadedTable<'a> {
     pub(super) fn numbers(&self) -> Option<&[i8]> {
         match &self.entries {
             LoadedEntries::Small(numbers) => Some(numbers),
-            LoadedEntries::Wide(_) | LoadedEntries::OnDisk => None,
+            LoadedEntries::Wide(_) | LoadedEntries::ByValue | LoadedEntries::OnDisk => None,
         }
     }
 
@@ -99,6 +189,9 @@ impl<'a> LoadedTable<'a> {
         let held = match &self.entries {
             LoadedEntries::Small(numbers) => numbers.get(index as usize).map(|&n| i32::from(n)),
             LoadedEntries::Wide(numbers) => numbers.get(index as usize).map(|&n| i32::from(n)),
+            LoadedEntries::ByValue => {
+                self.values.as_ref().map(|values| self.entry_of(values, index).0)
+            }
             LoadedEntries::OnDisk => None,
         };
         match held {
@@ -110,6 +203,9 @@ impl<'a> LoadedTable<'a> {
 
     /// The value of a placement of this table; none if it has no such index.
     pub(super) fn value(&self, placement: &Placement) -> Result<Option<EntryValue>, TableError> {
+        if let (LoadedEntries::ByValue, Some(values)) = (&self.entries, &self.values) {
+            return Ok(value_in(self.table, values, placement).map(EntryValue::Exact));
+        }
         let Some(index) = self.table.index(placement) else { return Ok(None) };
         self.value_at(index, placement.turn).map(Some)
     }
@@ -136,4 +232,52 @@ impl<'a> LoadedTable<'a> {
         placement.en_passant = en_passant;
         value
     }
+}
+
+/// The memory that the values of a complete ending take, about.
+fn expected_bytes(table: &Table) -> u64 {
+    let space = table.space();
+    let count = |pawns: bool| {
+        table.pieces().iter().filter(move |p| (p.role == Role::Pawn) == pawns).count() as u32
+    };
+    // Like men have both orders, kings on the diagonal a place for each of them, and pairs of
+    // squares are left in on which two stand.
+    let places = 64_u64.saturating_pow(count(false));
+    match count(true) {
+        0 => 2 * places / 64 / 64 * 462,
+        1 => 2 * places * 24,
+        _ => space.size().saturating_mul(2),
+    }
+}
+
+/// The value of a placement of a table among its values.
+fn value_in(table: &Table, values: &TableValues, placement: &Placement) -> Option<Value> {
+    let own = hoffman_board::Material::from_men(table.pieces().iter().map(|p| (p.color, p.role)));
+    let swapped = own != values.material;
+    let square = |square: hoffman_board::Square| {
+        if swapped { square.flip_vertical() } else { square }
+    };
+    let color = |color: Color| if swapped { color.other() } else { color };
+    let mut pawns = PawnSquares::default();
+    let movers = values.layout.movers();
+    let mut squares = [0; MAX_PIECES];
+    let mut dealt = 0_u32;
+
+    for (piece, &at) in table.pieces().iter().zip(&placement.squares) {
+        let at = square(at) as u8;
+        if piece.role == Role::Pawn {
+            *pawns.of_mut(color(piece.color)) |= 1 << at;
+            continue;
+        }
+        let man = (color(piece.color), piece.role);
+        let is_left = |&mover: &usize| {
+            dealt >> mover & 1 == 0 && (movers[mover].color, movers[mover].role) == man
+        };
+        let mover = (0..movers.len()).find(is_left)?;
+        dealt |= 1 << mover;
+        squares[mover] = at;
+    }
+
+    let en_passant = placement.en_passant.map(|jumped| square(jumped) as u8);
+    values.value(squares.get(..movers.len())?, pawns, color(placement.turn), en_passant)
 }

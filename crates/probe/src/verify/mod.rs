@@ -25,10 +25,11 @@ pub(crate) mod tests;
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hoffman_table::rows::{EntryRow, has_rows, scan, scan_restricted};
-use hoffman_table::{ForeignError, Table, TableError};
+use hoffman_table::rows::{EntryRow, has_rows, scan, scan_by_values, scan_restricted};
+use hoffman_table::{ForeignError, IndexSpace, SharedValues, Table, TableError};
 use rayon::prelude::*;
 
 use men::SlotMove;
@@ -73,6 +74,9 @@ pub struct VerifyExtent<'a> {
     pub syzygy: Vec<PathBuf>,
     /// Bytes that unpacked entries may take. Tables beyond it are read through their block cache.
     pub memory: u64,
+    /// Where the values of complete endings are kept for other tables that lean on them, or lead to
+    /// them.
+    pub shared: Option<Arc<SharedValues>>,
     /// Is told how many indices of how many are done, by any thread, a few times a second or
     /// oftener.
     pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
@@ -84,7 +88,8 @@ impl Default for VerifyExtent<'_> {
     /// Everything, without Syzygy, in 4 GiB.
     fn default() -> Self {
         let (progress, stop) = (None, None);
-        VerifyExtent { sample: None, syzygy: Vec::new(), memory: 4 << 30, progress, stop }
+        let (syzygy, shared) = (Vec::new(), None);
+        VerifyExtent { sample: None, syzygy, memory: 4 << 30, shared, progress, stop }
     }
 }
 
@@ -141,7 +146,7 @@ pub fn verify(
     let tested = TestedTable::new(table, smaller, options)?;
     let by_rows = sample.is_none().then(|| TestedRows::new(&tested)).flatten();
     let tally = match by_rows {
-        Some(rows) => check_rows(&tested, &rows, options)?,
+        Some(mut rows) => check_rows(&tested, &mut rows, options)?,
         None => check_each(&tested, options, sample, |_| true)?,
     };
     remarks.extend(remarks_on(&tested, &tally, sample.is_some()));
@@ -186,12 +191,15 @@ struct PartialTally {
     steps: Vec<SlotMove>,
     /// Positions that were looked at since the last report of progress.
     fresh: u64,
+    /// See [`EntryRow::sums`].
+    sums: [u64; 3],
     error: Option<VerifyError>,
 }
 
 impl PartialTally {
     fn new() -> PartialTally {
-        PartialTally { tally: Tally::default(), steps: Vec::new(), fresh: 0, error: None }
+        let (tally, steps) = (Tally::default(), Vec::new());
+        PartialTally { tally, steps, fresh: 0, sums: [0; 3], error: None }
     }
 }
 
@@ -201,8 +209,6 @@ struct RowsCheck<'a> {
     options: &'a VerifyExtent<'a>,
     /// How many indices there are.
     size: u64,
-    /// A bit for every index, set if it was in a row.
-    seen: Vec<AtomicU64>,
     done: AtomicU64,
 }
 
@@ -219,12 +225,9 @@ impl RowsCheck<'_> {
             self.options.check_stop()?;
         }
         self.rows.check(row, &mut share.tally, &mut share.steps)?;
-        for (_, index) in row.positions() {
-            if let Some(word) = self.seen.get((index / 64) as usize) {
-                word.fetch_or(1 << (index % 64), Ordering::Relaxed);
-            }
-            share.fresh += 1;
-        }
+        let sums = row.sums();
+        share.fresh += sums[0];
+        share.sums = added(share.sums, sums);
 
         if share.fresh >= BLOCK {
             let done = self.done.fetch_add(share.fresh, Ordering::Relaxed) + share.fresh;
@@ -235,42 +238,103 @@ impl RowsCheck<'_> {
         }
         Ok(())
     }
+}
 
-    /// Whether an index was in no row.
-    fn is_new(&self, index: u64) -> bool {
-        let word = self.seen.get((index / 64) as usize);
-        word.is_none_or(|word| word.load(Ordering::Relaxed) >> (index % 64) & 1 == 0)
-    }
+/// See [`EntryRow::sums`], of all indices below one.
+fn sums_up_to(size: u64) -> [u64; 3] {
+    let n = u128::from(size);
+    let sum = n * n.saturating_sub(1) / 2;
+    let odd = (2 * n).saturating_sub(1);
+    let [sum_part, odd_part] = if sum % 3 == 0 { [sum / 3, odd] } else { [sum, odd / 3] };
+    let squares = sum_part.wrapping_mul(odd_part);
+    [size, sum as u64, squares as u64]
+}
+
+fn added(one: [u64; 3], other: [u64; 3]) -> [u64; 3] {
+    std::array::from_fn(|i| one[i].wrapping_add(other[i]))
+}
+
+/// Shows the rows of a table, as it has them, see [`scan`].
+fn show_rows<T: Send>(
+    space: &IndexSpace,
+    has_values: bool,
+    new: impl Fn() -> T + Sync + Send,
+    look: impl Fn(&mut T, &EntryRow<'_>) + Sync + Send,
+) -> Vec<T> {
+    let shares = if has_values {
+        scan_by_values(space, new, look)
+    } else if has_rows(space) {
+        scan(space, new, look)
+    } else {
+        scan_restricted(space, new, look)
+    };
+    shares.unwrap_or_default()
+}
+
+/// The indices that are in no row, a bit each.
+fn left_out(space: &IndexSpace, has_values: bool) -> Vec<AtomicU64> {
+    let all = (0..space.size().div_ceil(64)).map(|_| AtomicU64::new(u64::MAX)).collect();
+    let left: Vec<AtomicU64> = all;
+    show_rows(
+        space,
+        has_values,
+        || (),
+        |(), row| {
+            for (_, index) in row.positions() {
+                if let Some(word) = left.get((index / 64) as usize) {
+                    word.fetch_and(!(1 << (index % 64)), Ordering::Relaxed);
+                }
+            }
+        },
+    );
+    left
 }
 
 /// Looks at all positions by rows, and one by one at the indices that are in none.
 fn check_rows(
+    tested: &TestedTable<'_>,
+    rows: &mut TestedRows<'_>,
+    options: &VerifyExtent<'_>,
+) -> Result<Tally, VerifyError> {
+    let tally = look_at_rows(tested, rows, options)?;
+    if !rows.distrusts_values() {
+        return Ok(tally);
+    }
+    // What is looked up has to be the entries, and nothing else.
+    rows.forget_values();
+    look_at_rows(tested, rows, options)
+}
+
+fn look_at_rows(
     tested: &TestedTable<'_>,
     rows: &TestedRows<'_>,
     options: &VerifyExtent<'_>,
 ) -> Result<Tally, VerifyError> {
     let space = tested.table().space();
     let size = space.size();
-    let seen = (0..size.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-    let rows = RowsCheck { rows, options, size, seen, done: AtomicU64::new(0) };
+    let has_values = rows.has_values();
+    let rows = RowsCheck { rows, options, size, done: AtomicU64::new(0) };
     let look = |share: &mut PartialTally, row: &EntryRow<'_>| rows.look(share, row);
-    let shares = if has_rows(space) {
-        scan(space, PartialTally::new, look)
-    } else {
-        scan_restricted(space, PartialTally::new, look)
-    };
-
-    let mut total = Tally::default();
-    for share in shares.into_iter().flatten() {
+    let (mut total, mut sums) = (Tally::default(), [0; 3]);
+    for share in show_rows(space, has_values, PartialTally::new, look) {
         match share.error {
             Some(error) => return Err(error),
-            None => total = total.with(share.tally),
+            None => total = total.with(share.tally.counted()),
         }
+        sums = added(sums, share.sums);
     }
 
-    // Progress has been told already.
-    let quiet = VerifyExtent { progress: None, ..options.clone() };
-    total = total.with(check_each(tested, &quiet, None, |index| rows.is_new(index))?);
+    // Mostly each index was in one row, and no bits have to be kept of which.
+    if sums != sums_up_to(size) {
+        // Progress has been told already.
+        let quiet = VerifyExtent { progress: None, ..options.clone() };
+        let left = left_out(space, has_values);
+        let is_left = |index: u64| {
+            let word = left.get((index / 64) as usize);
+            word.is_none_or(|word| word.load(Ordering::Relaxed) >> (index % 64) & 1 != 0)
+        };
+        total = total.with(check_each(tested, &quiet, None, is_left)?);
+    }
     if let Some(progress) = options.progress {
         progress(size, size);
     }

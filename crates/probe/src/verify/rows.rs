@@ -11,17 +11,21 @@
 
 mod attacks;
 mod behind;
+mod compare;
 mod leaving;
+mod reach;
+mod values;
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrayvec::ArrayVec;
 use hoffman_board::{
-    Bitboard, ByColor, Color, Format, MAX_PIECES, PieceSlot, Placement, Rank, Role, Square,
-    Symmetry, Value,
+    Bitboard, ByColor, Color, Format, ListedPiece, MAX_PIECES, PieceList, PieceSlot, Placement,
+    Rank, Role, Square, Symmetry,
 };
 use hoffman_table::rows::{EntryRow, has_rows};
-use hoffman_table::{EntryValue, RawEntry};
+use hoffman_table::{EntryValue, Table};
 
 use super::VerifyError;
 use super::men::SlotMove;
@@ -30,10 +34,14 @@ use super::tally::Tally;
 use super::tested::TestedTable;
 use attacks::RowBoard;
 use behind::{NO_MOVE, RowTable, UNCLEAR, by_symmetry, images, is_plain, kings_of, score, scores};
+use compare::ComparedRow;
+use values::{CodeRow, NONE, ValueRows};
 
 /// What a row knows of its positions, by square of the piece.
 struct RowFindings {
     best: [u8; 64],
+    /// The least codes behind moves within the table that were found by rows of values.
+    least: [u8; 64],
     /// How many moves the others have.
     others: SquareCounts,
     /// How many moves the piece has himself.
@@ -47,8 +55,27 @@ struct RowFindings {
 impl RowFindings {
     fn new() -> RowFindings {
         let (others, leaving) = (SquareCounts::default(), SquareCounts::default());
-        let (best, own) = ([NO_MOVE; 64], [0; 64]);
-        RowFindings { best, others, own, leaving, spared: Bitboard::EMPTY }
+        let (best, least, own) = ([NO_MOVE; 64], [NONE; 64], [0; 64]);
+        RowFindings { best, least, others, own, leaving, spared: Bitboard::EMPTY }
+    }
+
+    /// Takes a move from squares of a set to positions with these codes.
+    #[inline]
+    fn take_codes(&mut self, squares: Bitboard, codes: &[u8; 64]) {
+        let others = others(squares);
+        // In this form the compiler sees sixteen bytes at a time.
+        for square in 0..64 {
+            let code = codes[square] | others[square];
+            self.least[square] = self.least[square].min(code);
+        }
+    }
+
+    /// Leaves the codes of the squares of a set.
+    fn keep(codes: &mut [u8; 64], squares: Bitboard) {
+        let others = others(squares);
+        for square in 0..64 {
+            codes[square] |= others[square];
+        }
     }
 
     /// Takes a move to a position.
@@ -81,11 +108,37 @@ impl SquareCounts {
         }
     }
 
-    fn of(&self, square: Square) -> u64 {
+    /// The sum over the squares of a set.
+    fn over(&self, set: Bitboard) -> u64 {
         let bits = (0..).zip(&self.0);
-        bits.map(|(place, bits)| u64::from(bits.contains(square)) << place).sum()
+        bits.map(|(place, bits)| ((*bits & set).count() as u64) << place).sum()
     }
 }
+
+/// All bits on the squares that are not in a set.
+#[inline]
+fn others(squares: Bitboard) -> [u8; 64] {
+    let mut others = [0; 64];
+    for (rank, set) in others.as_chunks_mut().0.iter_mut().zip(squares.0.to_le_bytes()) {
+        *rank = OTHERS[usize::from(set)];
+    }
+    others
+}
+
+/// For every set of squares of a rank all bits of the others, byte by byte.
+static OTHERS: [[u8; 8]; 256] = {
+    let mut masks = [[0; 8]; 256];
+    let mut set = 0;
+    while set < 256 {
+        let mut square = 0;
+        while square < 8 {
+            masks[set][square] = if set >> square & 1 == 0 { NONE } else { 0 };
+            square += 1;
+        }
+        set += 1;
+    }
+    masks
+};
 
 /// A move of a man who stands on the same square in the whole row.
 #[derive(Clone, Copy)]
@@ -130,6 +183,12 @@ pub(super) struct TestedRows<'a> {
     partners: Option<[PieceSlot; MAX_PIECES]>,
     /// The smaller tables by number; none of those that rows do not know.
     smaller: Vec<Option<RowTable<'a>>>,
+    /// The values of the table.
+    values: Option<ValueRows<'a>>,
+    /// Whether the values were found to be others than the entries.
+    distrusts: AtomicBool,
+    /// The number of every man among those like it, from the lowest slot on.
+    numbers_alike: [usize; MAX_PIECES],
     /// The pawn structures of the table, if it has a list of them.
     structures: Option<HashSet<(u64, u64, Option<Square>)>>,
     /// Whether moves are counted, for the statistics of the header.
@@ -151,16 +210,6 @@ impl<'a> TestedRows<'a> {
             return None;
         }
 
-        let partners = if space.has_side_bit() {
-            None
-        } else {
-            let mut partners = [0; MAX_PIECES];
-            for slot in 0..table.pieces().len() {
-                partners[slot] = space.partner(slot)?;
-            }
-            Some(partners)
-        };
-
         let exact = |value| match value {
             EntryValue::Exact(value) => Some(value),
             _ => None,
@@ -169,19 +218,48 @@ impl<'a> TestedRows<'a> {
             list.iter().map(|s| (s.white.0, s.black.0, s.en_passant)).collect::<HashSet<_>>()
         });
 
+        let pieces = table.pieces();
+        let values = tested.main().values().and_then(|values| ValueRows::new(pieces, values));
+        let values = values.filter(|values| has_rows(space) && values.has_rows());
+        let numbers = match (tested.main().numbers(), &values) {
+            (Some(numbers), _) => numbers,
+            // Nearly all is found by values; the rest is looked at position by position.
+            (None, Some(_)) => &[],
+            (None, None) => return None,
+        };
+
         Some(TestedRows {
             tested,
-            numbers: tested.main().numbers()?,
+            numbers,
+            values,
+            distrusts: AtomicBool::new(false),
+            numbers_alike: numbers_alike(pieces),
             behind: scores(table, |value| Worth::before(value).exact),
             stored: scores(table, exact),
             stalemate: ByColor::new_with(|turn| score(tested.stalemate(turn))),
             kings: kings_of(table)?,
-            partners,
+            partners: if space.has_side_bit() { None } else { Some(partners_of(table)?) },
             smaller: tested.smaller().iter().map(RowTable::new).collect(),
             structures,
             counts: table.control().prunes.is_empty(),
             images: images(),
         })
+    }
+
+    /// Whether the moves within the table are found by rows of its values.
+    pub(super) fn has_values(&self) -> bool {
+        self.values.is_some()
+    }
+
+    /// Whether values turned out not to be those of the entries, so that what was found by them
+    /// does not count.
+    pub(super) fn distrusts_values(&self) -> bool {
+        self.distrusts.load(Ordering::Relaxed)
+    }
+
+    /// Goes on without the values of the table.
+    pub(super) fn forget_values(&mut self) {
+        self.values = None;
     }
 
     /// Compares the entries of a row. `steps` is scratch space.
@@ -193,8 +271,11 @@ impl<'a> TestedRows<'a> {
     ) -> Result<(), VerifyError> {
         let pieces = self.tested.table().pieces();
         let turn = row.turn;
-        let (here, illegal) = self.row(row);
+        let (mut here, illegal) = self.row(row);
         let mut found = RowFindings::new();
+        if let Some(values) = self.values.as_ref().filter(|_| row.en_passant.is_none()) {
+            here.values = values.own_row(pieces, (row.squares, row.lane), turn);
+        }
         if here.lanes.any() {
             self.move_others(&here, &mut found)?;
             if pieces[row.lane].color == turn {
@@ -203,59 +284,28 @@ impl<'a> TestedRows<'a> {
                 self.take_lane(&here, &mut found)?;
             }
         }
-
-        let (stored, codec) = (self.stored.get(turn), self.tested.table().codec());
-        for (square, index) in row.positions() {
-            let at = Square::new(u32::from(square));
-            if illegal.contains(at) {
-                self.accept_illegal(index, turn, tally, steps)?;
-                continue;
+        let accepted = match here.values.as_ref().and_then(|values| values.here.all()) {
+            Some(held) => {
+                let of = ComparedRow { row, here: &here, illegal, held };
+                self.compare_codes(&of, &mut found, tally, steps)?
             }
-            let mut best = found.best[usize::from(square)];
-            let no_move = best == NO_MOVE;
-            let stalemate = no_move && !here.attacked.contains(at);
-            if stalemate {
-                best = *self.stalemate.get(turn);
-            } else if no_move {
-                best = score(Value::Loss(0));
-            }
-            let number = self.numbers.get(index as usize).copied().unwrap_or_default();
-            let unclear = best == UNCLEAR || no_move && found.spared.contains(at);
-            if unclear || stored[usize::from(number as u8)] != best {
-                self.tested.check(index, tally, steps)?;
-                continue;
-            }
-            tally.checked += 1;
-            if self.counts {
-                tally.moves += found.others.of(at) + u64::from(found.own[usize::from(square)]);
-                tally.futuremoves += found.leaving.of(at);
-            }
-            tally.stalemates += u64::from(stalemate);
-            let stored = codec.value(RawEntry(i32::from(number)), turn);
-            tally.count_legal(false, stored, turn);
+            None => self.compare(row, (&here, illegal), &mut found, tally, steps)?,
+        };
+        if self.counts {
+            let own = accepted.into_iter().map(|square| u64::from(found.own[square as usize]));
+            tally.moves += found.others.over(accepted) + own.sum::<u64>();
+            tally.futuremoves += found.leaving.over(accepted);
         }
-        Ok(())
-    }
-
-    /// Takes an entry of a position in which the player not to move is in check.
-    fn accept_illegal(
-        &self,
-        index: u64,
-        turn: Color,
-        tally: &mut Tally,
-        steps: &mut Vec<SlotMove>,
-    ) -> Result<(), VerifyError> {
-        let number = self.numbers.get(index as usize).copied().unwrap_or_default();
-        if RawEntry(i32::from(number)) != self.tested.table().codec().store(Value::Illegal, turn) {
-            return Ok(self.tested.check(index, tally, steps)?);
-        }
-        tally.checked += 1;
-        tally.illegal += 1;
+        tally.checked += accepted.count() as u64;
         Ok(())
     }
 
     /// The moves of the men who are the same in the whole row, but for captures of its piece.
-    fn move_others(&self, row: &RowBoard<'_>, found: &mut RowFindings) -> Result<(), VerifyError> {
+    fn move_others(
+        &self,
+        row: &RowBoard<'_, 'a>,
+        found: &mut RowFindings,
+    ) -> Result<(), VerifyError> {
         let pieces = self.tested.table().pieces();
         for (slot, piece) in pieces.iter().enumerate() {
             if slot == row.lane || piece.color != row.turn {
@@ -278,7 +328,7 @@ impl<'a> TestedRows<'a> {
     }
 
     /// The man of the opponent, not the row's, who stands on a square.
-    fn victim(&self, row: &RowBoard<'_>, square: Square) -> Option<(PieceSlot, Square)> {
+    fn victim(&self, row: &RowBoard<'_, 'a>, square: Square) -> Option<(PieceSlot, Square)> {
         if !row.occupied.contains(square) {
             return None;
         }
@@ -290,7 +340,7 @@ impl<'a> TestedRows<'a> {
     }
 
     /// The moves of a pawn, but for captures of the row's piece.
-    fn pawn_moves(&self, row: &RowBoard<'_>, slot: PieceSlot) -> ArrayVec<RowMove, MOST_MOVES> {
+    fn pawn_moves(&self, row: &RowBoard<'_, 'a>, slot: PieceSlot) -> ArrayVec<RowMove, MOST_MOVES> {
         let mut moves = ArrayVec::new();
         let from = row.square(slot);
         let mut add = |to: Square, victim, jumped| {
@@ -326,7 +376,7 @@ impl<'a> TestedRows<'a> {
     }
 
     /// Whether a pawn of the player not to move could capture on the square jumped over.
-    fn is_seen(&self, row: &RowBoard<'_>, jumped: Square) -> bool {
+    fn is_seen(&self, row: &RowBoard<'_, 'a>, jumped: Square) -> bool {
         let beside = hoffman_board::shakmaty::attacks::pawn_attacks(row.turn, jumped);
         self.tested.table().pieces().iter().enumerate().any(|(slot, piece)| {
             piece.role == Role::Pawn && piece.color != row.turn && beside.contains(row.square(slot))
@@ -336,7 +386,7 @@ impl<'a> TestedRows<'a> {
     /// Makes a move in all positions of a row in which it is legal.
     fn make(
         &self,
-        row: &RowBoard<'_>,
+        row: &RowBoard<'_, 'a>,
         step: &RowMove,
         found: &mut RowFindings,
     ) -> Result<(), VerifyError> {
@@ -349,6 +399,11 @@ impl<'a> TestedRows<'a> {
         }
         let mut rest = lanes;
         if self.may_hold(row, step) {
+            let behind = self.row_behind(row, step);
+            if behind.and_then(|row| row.with_all(|codes| found.take_codes(lanes, codes))).is_some()
+            {
+                return Ok(());
+            }
             let mut squares = *row.squares;
             squares[step.slot] = step.to as u8;
             let there = EntriesAt { squares: &squares, lane: row.lane, jumped: step.jumped };
@@ -360,8 +415,28 @@ impl<'a> TestedRows<'a> {
         if rest.any() { self.leave(row, step, rest, found) } else { Ok(()) }
     }
 
+    /// The row of the positions behind a move within the table, if its values have one.
+    #[inline]
+    fn row_behind(&self, row: &RowBoard<'_, 'a>, step: &RowMove) -> Option<CodeRow<'a>> {
+        let (values, own) = (self.values.as_ref()?, row.values.as_ref()?);
+        let pieces = self.tested.table().pieces();
+        let piece = &pieces[step.slot];
+        if step.jumped.is_some() {
+            return None;
+        }
+        if piece.role != Role::Pawn {
+            let man = (piece.color, piece.role, self.numbers_alike[step.slot]);
+            if let Some(row) = values.behind(own, man, (step.from, step.to)) {
+                return Some(row);
+            }
+        }
+        let mut squares = *row.squares;
+        squares[step.slot] = step.to as u8;
+        values.row_of_table(pieces, (&squares, row.lane), row.turn.other())
+    }
+
     /// Whether the table itself may have the positions behind a move.
-    fn may_hold(&self, row: &RowBoard<'_>, step: &RowMove) -> bool {
+    fn may_hold(&self, row: &RowBoard<'_, 'a>, step: &RowMove) -> bool {
         let pieces = self.tested.table().pieces();
         if step.victim.is_some() || step.promotion.is_some() {
             return false;
@@ -380,9 +455,22 @@ impl<'a> TestedRows<'a> {
     }
 
     /// The moves of the row's own piece.
-    fn move_lane(&self, row: &RowBoard<'_>, found: &mut RowFindings) -> Result<(), VerifyError> {
+    fn move_lane(
+        &self,
+        row: &RowBoard<'_, 'a>,
+        found: &mut RowFindings,
+    ) -> Result<(), VerifyError> {
         let legal = self.tested.table().pieces()[row.lane].legal;
         let safe = !row.attacked & !row.occupied;
+        let own = row.values.as_ref().and_then(|own| own.there.all());
+        if let Some(mut codes) = own.filter(|_| legal == Bitboard::FULL) {
+            self.count_lane_moves(row, safe, found);
+            RowFindings::keep(&mut codes, safe);
+            let role = self.tested.table().pieces()[row.lane].role;
+            let least = reach::least_reached(role, &codes, row.occupied);
+            found.take_codes(row.lanes, &least);
+            return self.take_by_lane(row, found);
+        }
         let reached =
             row.lanes.into_iter().fold(Bitboard::EMPTY, |all, from| {
                 all | self.attacks(row.lane, from, row.occupied)
@@ -400,6 +488,16 @@ impl<'a> TestedRows<'a> {
             found.own[from as usize] = targets.count() as u8;
         }
         self.take_by_lane(row, found)
+    }
+
+    /// Counts the moves of the row's own piece to squares of a set.
+    fn count_lane_moves(&self, row: &RowBoard<'_, '_>, safe: Bitboard, found: &mut RowFindings) {
+        if self.counts {
+            for from in row.lanes {
+                let targets = self.attacks(row.lane, from, row.occupied) & safe;
+                found.own[from as usize] = targets.count() as u8;
+            }
+        }
     }
 
     /// Calls `take` with every square of `lanes` and what a move to that position is worth.
@@ -497,6 +595,24 @@ impl<'a> TestedRows<'a> {
         squares.squares[lane] = square;
         squares
     }
+}
+
+/// Who takes whose place when the colours are exchanged.
+fn partners_of(table: &Table) -> Option<[PieceSlot; MAX_PIECES]> {
+    let mut partners = [0; MAX_PIECES];
+    for slot in 0..table.pieces().len() {
+        partners[slot] = table.space().partner(slot)?;
+    }
+    Some(partners)
+}
+
+/// The number of every man among those like it, from the lowest slot on.
+fn numbers_alike(pieces: &PieceList) -> [usize; MAX_PIECES] {
+    std::array::from_fn(|slot| {
+        let Some(own) = pieces.get(slot) else { return 0 };
+        let is_like = |piece: &&ListedPiece| (piece.color, piece.role) == (own.color, own.role);
+        pieces.iter().take(slot).filter(is_like).count()
+    })
 }
 
 /// A row of entries: the squares of all but one man, and the right to take en passant.

@@ -4,11 +4,34 @@ use std::collections::BTreeMap;
 
 use hoffman_board::value::FlagType;
 use hoffman_board::{ByColor, Color, Format, Material, Value};
+use hoffman_space::Code as _;
 use hoffman_table::{EntryValue, Table};
 
 use super::outcomes::Outcomes;
 use super::report::{Difference, SHOWN, SyzygyReport};
 use super::tested::is_original;
+
+/// How often each code occurs.
+#[derive(Debug)]
+pub(super) struct CodeCounts(Box<[u64; 256]>);
+
+impl Default for CodeCounts {
+    fn default() -> CodeCounts {
+        CodeCounts(Box::new([0; 256]))
+    }
+}
+
+impl CodeCounts {
+    /// One more of a code.
+    #[inline]
+    pub(super) fn count(&mut self, code: u8) {
+        self.0[usize::from(code)] += 1;
+    }
+
+    fn add(&mut self, other: &CodeCounts) {
+        self.0.iter_mut().zip(&*other.0).for_each(|(own, other)| *own += other);
+    }
+}
 
 /// What one thread has found.
 #[derive(Debug, Default)]
@@ -16,6 +39,8 @@ pub(super) struct Tally {
     pub(super) checked: u64,
     pub(super) illegal: u64,
     pub(super) legal: u64,
+    /// Positions that rows found right, by the codes of their values and the player to move.
+    pub(super) accepted: ByColor<CodeCounts>,
     /// Suicide chess: positions without a move, which headers count apart.
     pub(super) without_move: u64,
     pub(super) stalemates: u64,
@@ -41,15 +66,21 @@ impl Tally {
         stored: Option<EntryValue>,
         turn: Color,
     ) {
-        self.legal += 1;
         if without_move {
+            self.legal += 1;
             self.without_move += 1;
             return;
         }
+        self.count_legal_entries(stored, turn, 1);
+    }
+
+    /// Counts legal positions with the same entry.
+    fn count_legal_entries(&mut self, stored: Option<EntryValue>, turn: Color, count: u64) {
+        self.legal += count;
         if let Some(value) = stored {
             match Outcomes::of(value) {
-                Outcomes::WIN => *self.wins.get_mut(turn) += 1,
-                Outcomes::LOSS => *self.wins.get_mut(turn.other()) += 1,
+                Outcomes::WIN => *self.wins.get_mut(turn) += count,
+                Outcomes::LOSS => *self.wins.get_mut(turn.other()) += count,
                 _ => {}
             }
             if let EntryValue::Exact(value @ (Value::Win(_) | Value::Loss(_))) = value {
@@ -57,6 +88,18 @@ impl Tally {
                 self.min = self.min.min(value.to_stored());
             }
         }
+    }
+
+    /// With the positions counted whose entries rows found right.
+    pub(super) fn counted(mut self) -> Tally {
+        let accepted = std::mem::take(&mut self.accepted);
+        for (turn, counts) in [(Color::White, accepted.white), (Color::Black, accepted.black)] {
+            for (code, &count) in counts.0.iter().enumerate().filter(|&(_, &count)| count > 0) {
+                let value = EntryValue::Exact((code as u8).value());
+                self.count_legal_entries(Some(value), turn, count);
+            }
+        }
+        self
     }
 
     pub(super) fn differ(
@@ -93,6 +136,8 @@ impl Tally {
         self.checked += other.checked;
         self.illegal += other.illegal;
         self.legal += other.legal;
+        self.accepted.white.add(&other.accepted.white);
+        self.accepted.black.add(&other.accepted.black);
         self.without_move += other.without_move;
         self.stalemates += other.stalemates;
         self.wins.white += other.wins.white;

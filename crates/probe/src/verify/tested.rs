@@ -10,7 +10,7 @@ use hoffman_board::{
 use hoffman_control::{Claims, PruneEffect};
 use hoffman_table::foreign::syzygy::SyzygyFolders;
 use hoffman_table::rows::has_rows;
-use hoffman_table::{EntryValue, RawEntry, Table, TableError};
+use hoffman_table::{EntryValue, RawEntry, SharedValues, Table, TableError};
 
 use super::loaded::LoadedTable;
 use super::men::{Men, SlotMove, fen, men_of};
@@ -104,12 +104,13 @@ impl<'a> TestedTable<'a> {
     ) -> Result<TestedTable<'a>, VerifyError> {
         let few = options.sample.is_some_and(|n| n <= FEW);
         let mut memory = if few { 0 } else { options.memory };
-        let main = LoadedTable::new(table, &mut memory)?;
+        let shared = options.shared.clone().unwrap_or_else(|| SharedValues::new(memory).into());
+        let main = LoadedTable::under_test(table, &mut memory, &shared)?;
         let mut holders: Vec<(Material, Vec<Holder>)> = Vec::new();
         let mut loaded = Vec::new();
 
         for (number, other) in smaller.tables.iter().enumerate() {
-            loaded.push(LoadedTable::new(other, &mut memory)?);
+            loaded.push(LoadedTable::behind(other, &mut memory, &shared)?);
             let ending = Material::from_men(other.pieces().iter().map(|p| (p.color, p.role)));
             for (swapped, ending) in [(false, ending), (true, ending.swapped())] {
                 let named = is_named_so(other, table, swapped);

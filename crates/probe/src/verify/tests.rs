@@ -211,8 +211,8 @@ fn are_ways_alike(table: &Table, step: usize, starts: std::ops::Range<usize>) ->
         std::fs::write(&path, &file).unwrap();
         let wrong = Table::open(&path, SourceOptions::default()).unwrap();
         let tested = TestedTable::new(&wrong, &smaller, &options).unwrap();
-        let rows = TestedRows::new(&tested).unwrap();
-        let by_rows = check_rows(&tested, &rows, &options).unwrap();
+        let mut rows = TestedRows::new(&tested).unwrap();
+        let by_rows = check_rows(&tested, &mut rows, &options).unwrap();
         let each = check_each(&tested, &options, None, |_| true).unwrap();
         let by_rows = report(&tested, by_rows, Vec::new(), false);
         let path = table.path().display();

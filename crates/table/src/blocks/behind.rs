@@ -82,7 +82,7 @@ impl TablesBehind {
         &self,
         ending: &Material,
         room: u64,
-    ) -> Result<Option<Vec<TableValues>>, TableProblem> {
+    ) -> Result<Option<Vec<Arc<TableValues>>>, TableProblem> {
         let mut tables = Vec::new();
         for material in endings_behind(ending) {
             let table = self.table(&material);
@@ -92,7 +92,13 @@ impl TablesBehind {
         if values.fold(0, u64::saturating_add) > room {
             return Ok(None);
         }
-        let values = tables.iter().map(|table| table.all_values(&self.options.stop));
+        let (stop, shared) = (&self.options.stop, &self.options.values);
+        let values = tables.iter().map(|table| match shared {
+            // A table of its own for the time in which it is decoded: what it has in memory by then
+            // would stay there with one of the family.
+            Some(shared) => shared.of_another(table, stop, || self.open_again(table.path())),
+            None => table.all_values(stop).map(Arc::new),
+        });
         let values: Result<_, _> = values.collect();
         values.map(Some).map_err(of_another)
     }
@@ -109,6 +115,17 @@ impl TablesBehind {
     #[cfg(feature = "bulk")]
     pub(super) fn close(&self) {
         self.own.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Opens a table of the family once more.
+    #[cfg(feature = "bulk")]
+    fn open_again(&self, path: &Path) -> Result<Table, TableError> {
+        let opened = self.family.upgrade().unwrap_or_else(|| Arc::clone(&self.own));
+        let family = Arc::downgrade(&opened);
+        let fail = |problem| TableError { path: path.to_owned(), problem };
+        let mut table = Table::open_among(path, self.options.clone(), family).map_err(fail)?;
+        table.check_length()?;
+        Ok(table)
     }
 
     fn open(&self, material: &Material, family: &Family) -> Option<Arc<Table>> {
@@ -187,7 +204,7 @@ pub(crate) fn values_behind(
     table: &Table,
     outcomes: bool,
     room: u64,
-) -> Result<Vec<TableValues>, TableProblem> {
+) -> Result<Vec<Arc<TableValues>>, TableProblem> {
     let men = table.pieces().iter().map(|piece| (piece.color, piece.role));
     let options = SourceOptions { memory_limit: room, ..SourceOptions::default() };
     let behind = TablesBehind::beside((table.path(), outcomes), options, Family::new());

@@ -334,7 +334,7 @@ impl CellEntries {
             Vec::new()
         };
         let whole =
-            WholeTable::read(&self.file, &Others::new(&behind), crew(&self.behind.options.stop));
+            WholeTable::read(&self.file, &Others::of(&behind), crew(&self.behind.options.stop));
         let whole = whole.map_err(|error| match error {
             WholeError::File(problem) => TableProblem::from(problem),
             WholeError::Missing(position) => missing(&position),

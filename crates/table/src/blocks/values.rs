@@ -329,6 +329,11 @@ impl<'v> Others<'v> {
         Others { all }
     }
 
+    /// The same of values that others hold, too.
+    pub(super) fn of(tables: &'v [Arc<TableValues>]) -> Others<'v> {
+        Others::new(tables.iter().map(|table| &**table))
+    }
+
     fn find(&self, position: &Position) -> Option<(&Values<'v>, bool)> {
         self.all.get(&counts(position)).map(|(values, swapped)| (&**values, *swapped))
     }

@@ -1,6 +1,7 @@
 //! The same table in the other container: between `.htb` and `.hbf` nothing but that changes.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use hoffman_board::Material;
 use hoffman_control::decode_text;
@@ -96,7 +97,7 @@ fn as_cells(
         path: target,
         header,
         values: &values,
-        behind: behind.iter().collect(),
+        behind: behind.iter().map(|table| &**table).collect(),
         streams: CellStreams { content, ..options.streams },
         stop: stop.clone(),
     };
@@ -138,7 +139,7 @@ pub(super) fn behind_if_it_leans(
     table: &Table,
     options: &ConvertTarget<'_>,
     outcomes: bool,
-) -> Result<Vec<TableValues>, ConvertError> {
+) -> Result<Vec<Arc<TableValues>>, ConvertError> {
     if !options.streams.profile.leans() {
         return Ok(Vec::new());
     }

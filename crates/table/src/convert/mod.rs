@@ -273,7 +273,7 @@ impl Conversion<'_> {
             path: self.target,
             header: &text,
             values: &values,
-            behind: behind.iter().collect(),
+            behind: behind.iter().map(|table| &**table).collect(),
             streams: CellStreams { content: Content::Outcomes, ..self.options.streams },
             stop,
         };

@@ -86,6 +86,9 @@ pub struct SourceOptions {
     pub limit: u64,
     /// Asked between blocks where many of them are read.
     pub stop: Stop,
+    /// Where the values of tables that others lean on are kept for further ones, if anywhere.
+    #[cfg(feature = "bulk")]
+    pub values: Option<Arc<crate::shared::SharedValues>>,
 }
 
 impl Default for SourceOptions {
@@ -97,6 +100,8 @@ impl Default for SourceOptions {
             memory_limit: 1 << 30,
             limit: u64::MAX,
             stop: Stop::default(),
+            #[cfg(feature = "bulk")]
+            values: None,
         }
     }
 }

@@ -45,7 +45,9 @@ pub use decode::{DecodeError, ReadEntries, decode, decode_in};
 pub use distances::{Distances, StoredDistances};
 pub use encode::{Stretches, encode, encode_in};
 pub use foreign::ask_all;
-pub use scan::{EntryRow, PackedEntries, has_rows, scan, scan_in_order, scan_restricted};
+pub use scan::{
+    EntryRow, PackedEntries, has_rows, scan, scan_by_values, scan_in_order, scan_restricted,
+};
 pub use wanted::{Taking, Wanted};
 
 /// Why values and an index space do not go together.

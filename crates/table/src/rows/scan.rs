@@ -82,34 +82,68 @@ impl EntryRow<'_> {
         let index = move |i: usize| indices.get(i).copied().unwrap_or(index + i as u64 * step);
         bits_of(self.lanes).enumerate().map(move |(i, square)| (square, index(i)))
     }
+
+    /// How many indices there are, their sum, and that of their squares, each without what a word
+    /// has no room for.
+    pub fn sums(&self) -> [u64; 3] {
+        let count = u64::from(self.lanes.count_ones());
+        if !self.indices.is_empty() {
+            let add = |[count, sum, squares]: [u64; 3], &index: &u64| {
+                let square = index.wrapping_mul(index);
+                [count, sum.wrapping_add(index), squares.wrapping_add(square)]
+            };
+            return self.indices.iter().fold([count, 0, 0], add);
+        }
+        let (index, step) = (self.index, self.step);
+        // Of 0, 1, … count - 1.
+        let numbers = count * count.saturating_sub(1) / 2;
+        let squares = numbers * (2 * count).saturating_sub(1) / 3;
+        let sum = count.wrapping_mul(index).wrapping_add(step.wrapping_mul(numbers));
+        let both = index.wrapping_mul(step).wrapping_mul(2 * numbers);
+        let squares = step.wrapping_mul(step).wrapping_mul(squares).wrapping_add(both);
+        [count, sum, squares.wrapping_add(count.wrapping_mul(index).wrapping_mul(index))]
+    }
 }
 
-/// Positions of one row that come one by one, to be shown together.
+/// Positions of one row that come run by run, to be shown together.
 #[derive(Default)]
 struct Gathered {
     squares: [u8; MAX_PIECES],
     lanes: u64,
+    /// The first index and the step, as long as there is one run.
+    run: (u64, u64),
+    /// All indices, if there are several.
     indices: ArrayVec<u64, 64>,
 }
 
 impl Gathered {
-    /// Whether a square comes next among those of the same row.
-    fn goes_on_with(&self, squares: &[u8; MAX_PIECES], square: u64) -> bool {
-        self.squares == *squares && self.lanes < square && !self.indices.is_full()
+    /// Whether squares come next among those of the same row.
+    fn goes_on_with(&self, squares: &[u8; MAX_PIECES], lanes: u64) -> bool {
+        let lowest = lanes & lanes.wrapping_neg();
+        self.squares == *squares && self.lanes < lowest
     }
 
-    fn add(&mut self, squares: &[u8; MAX_PIECES], square: u64, index: u64) {
-        self.squares = *squares;
-        self.lanes |= square;
-        self.indices.push(index);
+    fn add(&mut self, squares: &[u8; MAX_PIECES], lanes: u64, run: (u64, u64)) {
+        let indices = |lanes: u64, (index, step): (u64, u64)| {
+            (0..u64::from(lanes.count_ones())).map(move |i| index + i * step)
+        };
+        if self.lanes == 0 {
+            (self.squares, self.run) = (*squares, run);
+        } else {
+            if self.indices.is_empty() {
+                self.indices.extend(indices(self.lanes, self.run));
+            }
+            self.indices.extend(indices(lanes, run));
+        }
+        self.lanes |= lanes;
     }
 
     /// Hands the row on and begins another one.
     fn show(&mut self, portion: &Portion, lane: PieceSlot, look: impl FnOnce(&EntryRow<'_>)) {
-        if !self.indices.is_empty() {
+        if self.lanes != 0 {
             let Portion { turn, en_passant, .. } = *portion;
             let (squares, lanes, indices) = (&self.squares, self.lanes, &self.indices);
-            let (index, step) = (0, 0);
+            let (index, step) = self.run;
             look(&EntryRow { squares, lane, lanes, turn, en_passant, index, step, indices });
         }
         self.lanes = 0;
@@ -130,11 +164,49 @@ pub fn scan<T: Send>(
     new: impl Fn() -> T + Sync + Send,
     look: impl Fn(&mut T, &EntryRow<'_>) + Sync + Send,
 ) -> Option<Vec<T>> {
-    with_free_rows(space, |rows, orientation| {
+    with_free_rows(space, Lane::Nearest, |rows, orientation| {
         let sides = rows.structures().into_iter().flat_map(|structure| rows.sides(structure));
         let portions: Vec<Portion> = sides.flat_map(|side| rows.shares(side)).collect();
-        show_all(portions, |portion, visit| walk_free(rows, orientation, portion, visit), new, look)
+        let walk = |portion: &Portion, visit: &mut Visit<'_>| {
+            walk_free(rows, orientation, portion, visit);
+        };
+        show_all(portions, (walk, Showing::Runs), new, look)
     })
+}
+
+/// The same by the rows that values have: the last mover of the layout walks, and all squares of it
+/// come at once.
+pub fn scan_by_values<T: Send>(
+    space: &IndexSpace,
+    new: impl Fn() -> T + Sync + Send,
+    look: impl Fn(&mut T, &EntryRow<'_>) + Sync + Send,
+) -> Option<Vec<T>> {
+    with_free_rows(space, Lane::OfValues, |rows, orientation| {
+        let sides = rows.structures().into_iter().flat_map(|structure| rows.sides(structure));
+        let portions: Vec<Portion> = sides.flat_map(|side| rows.cut(side, FEW_PAIRS)).collect();
+        let walk = |portion: &Portion, visit: &mut Visit<'_>| {
+            walk_free(rows, orientation, portion, visit);
+        };
+        show_all(portions, (walk, Showing::Rows), new, look)
+    })
+}
+
+/// Which man walks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lane {
+    /// The one whose squares lie closest together in the table.
+    Nearest,
+    /// The one whose squares lie side by side among the values.
+    OfValues,
+}
+
+/// What is shown at once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Showing {
+    /// Positions whose indices grow by a constant step, and such as come one by one.
+    Runs,
+    /// All positions of a row.
+    Rows,
 }
 
 /// The same in an order that no number of threads changes: `hand` gets what every share came to,
@@ -146,7 +218,7 @@ pub fn scan_in_order<T: Send>(
     look: impl Fn(&mut T, &EntryRow<'_>) + Sync + Send,
     hand: &mut dyn FnMut(T) -> ControlFlow<()>,
 ) -> Option<ControlFlow<()>> {
-    with_free_rows(space, |rows, orientation| {
+    with_free_rows(space, Lane::Nearest, |rows, orientation| {
         let (portions, together) = shares_in_order(rows);
         let walk = |portion: &Portion, visit: &mut Visit<'_>| {
             walk_free(rows, orientation, portion, visit);
@@ -154,7 +226,7 @@ pub fn scan_in_order<T: Send>(
         for portions in portions.chunks(together) {
             let shares = portions.par_iter().map(|portion| {
                 let mut share = new();
-                show(portion, &walk, &mut share, &look);
+                show(portion, (&walk, Showing::Runs), &mut share, &look);
                 share
             });
             for share in shares.collect::<Vec<T>>() {
@@ -185,9 +257,14 @@ const SHARE: usize = 1 << 22;
 /// The least pairs of kings of such a share: neighbouring pairs have neighbouring entries.
 const LEAST_PAIRS: usize = 16;
 
+/// The pairs of kings of a share of [`scan_by_values`]: so few that the values of one side of all
+/// of them fit into a cache of the second level.
+const FEW_PAIRS: usize = 4;
+
 /// Calls `work` with the rows of a table of which [`has_rows`] is true.
 fn with_free_rows<R>(
     space: &IndexSpace,
+    lane: Lane,
     work: impl FnOnce(&Free<'_>, Orientation) -> R,
 ) -> Option<R> {
     if !has_rows(space) {
@@ -200,7 +277,9 @@ fn with_free_rows<R>(
         return None;
     };
     let orientation = Orientation { swap, mirror: false };
-    rows.walk_nearest(orientation);
+    if lane == Lane::Nearest {
+        rows.walk_nearest(orientation);
+    }
     Some(work(&rows, orientation))
 }
 
@@ -238,7 +317,7 @@ pub fn scan_restricted<T: Send>(
     let walk = |portion: &Portion, visit: &mut Visit<'_>| {
         rows.walk_placed(portion, true, |run, squares, lane| visit(run, squares, lane));
     };
-    Some(show_all(portions, walk, new, look))
+    Some(show_all(portions, (walk, Showing::Runs), new, look))
 }
 
 /// Takes the positions of a row, the squares of all slots but one, and that one.
@@ -247,12 +326,12 @@ type Visit<'v> = dyn FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot) + 'v;
 /// Shows the positions that `walk` visits in each of the portions.
 fn show_all<T: Send>(
     portions: Vec<Portion>,
-    walk: impl Fn(&Portion, &mut Visit<'_>) + Sync + Send,
+    (walk, showing): (impl Fn(&Portion, &mut Visit<'_>) + Sync + Send, Showing),
     new: impl Fn() -> T + Sync + Send,
     look: impl Fn(&mut T, &EntryRow<'_>) + Sync + Send,
 ) -> Vec<T> {
     let shares = portions.into_par_iter().fold(&new, |mut share, portion| {
-        show(&portion, &walk, &mut share, &look);
+        show(&portion, (&walk, showing), &mut share, &look);
         share
     });
     shares.collect()
@@ -261,7 +340,7 @@ fn show_all<T: Send>(
 /// Shows the positions of one portion.
 fn show<T>(
     portion: &Portion,
-    walk: &impl Fn(&Portion, &mut Visit<'_>),
+    (walk, showing): (&impl Fn(&Portion, &mut Visit<'_>), Showing),
     share: &mut T,
     look: &impl Fn(&mut T, &EntryRow<'_>),
 ) {
@@ -273,13 +352,13 @@ fn show<T>(
         }
         let Portion { turn, en_passant, .. } = *portion;
         let (lanes, index, step) = (run.lanes, run.index, run.step);
-        let single = lanes.is_power_of_two();
+        let single = showing == Showing::Rows || lanes.is_power_of_two();
         if !single || !gathered.goes_on_with(squares, lanes) {
             gathered.show(portion, lane, |row| look(share, row));
         }
         if single {
             walker = lane;
-            gathered.add(squares, lanes, index);
+            gathered.add(squares, lanes, (index, step));
             return;
         }
         let indices = &[];

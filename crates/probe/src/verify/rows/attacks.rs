@@ -4,10 +4,11 @@ use hoffman_board::shakmaty::attacks;
 use hoffman_board::{Bitboard, Color, MAX_PIECES, PieceSlot, Role, Square};
 use hoffman_table::rows::EntryRow;
 
+use super::values::OwnRow;
 use super::{RowMove, TestedRows};
 
 /// A row with the men who stand still.
-pub(super) struct RowBoard<'a> {
+pub(super) struct RowBoard<'a, 'v> {
     pub(super) squares: &'a [u8; MAX_PIECES],
     pub(super) lane: PieceSlot,
     /// The squares of the row's piece with which the position is legal.
@@ -23,17 +24,19 @@ pub(super) struct RowBoard<'a> {
     pub(super) attacked: Bitboard,
     /// Where a man that comes or goes does not change that; nowhere if that is not known.
     idle: Bitboard,
+    /// Where its values lie, if moves are looked up among them.
+    pub(super) values: Option<OwnRow<'v>>,
 }
 
-impl RowBoard<'_> {
+impl RowBoard<'_, '_> {
     pub(super) fn square(&self, slot: PieceSlot) -> Square {
         Square::new(u32::from(self.squares[slot]))
     }
 }
 
-impl TestedRows<'_> {
+impl<'a> TestedRows<'a> {
     /// What is the same in all positions of a row, and the squares with which they are illegal.
-    pub(super) fn row<'r>(&self, row: &EntryRow<'r>) -> (RowBoard<'r>, Bitboard) {
+    pub(super) fn row<'r>(&self, row: &EntryRow<'r>) -> (RowBoard<'r, 'a>, Bitboard) {
         let pieces = self.tested.table().pieces();
         let mut here = RowBoard {
             squares: row.squares,
@@ -46,6 +49,7 @@ impl TestedRows<'_> {
             their_king: Bitboard::EMPTY,
             attacked: Bitboard::EMPTY,
             idle: Bitboard::EMPTY,
+            values: None,
         };
 
         let mut slides = false;
@@ -87,7 +91,7 @@ impl TestedRows<'_> {
     }
 
     /// The squares of the row's piece with which a move is legal.
-    pub(super) fn lanes_of(&self, row: &RowBoard<'_>, step: &RowMove) -> Bitboard {
+    pub(super) fn lanes_of(&self, row: &RowBoard<'_, '_>, step: &RowMove) -> Bitboard {
         let RowMove { slot, from, to, victim, .. } = *step;
         let king = *self.kings.get(row.turn);
         let is_idle = slot != king && victim.is_none();
@@ -109,7 +113,7 @@ impl TestedRows<'_> {
     /// other colour stand as in the row, but for one who is gone.
     fn checked(
         &self,
-        row: &RowBoard<'_>,
+        row: &RowBoard<'_, '_>,
         king: Square,
         occupied: Bitboard,
         gone: Option<PieceSlot>,
@@ -142,7 +146,7 @@ impl TestedRows<'_> {
     /// one who is gone.
     pub(super) fn is_attacked(
         &self,
-        row: &RowBoard<'_>,
+        row: &RowBoard<'_, '_>,
         target: Square,
         occupied: Bitboard,
         gone: Option<PieceSlot>,

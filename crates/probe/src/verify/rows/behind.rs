@@ -8,6 +8,7 @@ use hoffman_table::{EntryValue, IndexSpace, RawEntry, Table};
 
 use super::super::loaded::LoadedTable;
 use super::super::outcomes::Worth;
+use super::values::{NONE, ValueRows};
 
 /// What moves are worth, a greater number being better. No move at all is less than any.
 pub(super) const NO_MOVE: u8 = 0;
@@ -36,6 +37,19 @@ pub(super) fn scores(
             value.and_then(&of).map_or(UNCLEAR, score)
         })
     })
+}
+
+/// What a move is worth to a position with a code among values by rows: the number behind all of
+/// them is no move, and no legal position is without a value.
+#[inline]
+pub(super) const fn worth_of_move(code: u8) -> u8 {
+    match code {
+        NONE => NO_MOVE,
+        // A win of one move more has no number.
+        127 => UNCLEAR,
+        ..127 => !code,
+        128.. => code.wrapping_neg(),
+    }
 }
 
 /// The images of every square by symmetry.
@@ -111,7 +125,15 @@ pub(super) struct BehindLine<'m> {
 }
 
 /// A table that is looked up by rows.
-pub(super) struct RowTable<'a> {
+pub(super) enum RowTable<'a> {
+    /// By its values.
+    Values(Box<ValueRows<'a>>),
+    /// By its entries.
+    Entries(Box<IndexedEntries<'a>>),
+}
+
+/// A table whose entries are found by their indices.
+pub(super) struct IndexedEntries<'a> {
     table: &'a Table,
     numbers: &'a [i8],
     /// What a move is worth to a position whose entry for the player named, as an unsigned
@@ -151,10 +173,38 @@ impl<'a> RowTable<'a> {
         if !is_plain(table.space()) {
             return None;
         }
+        let values = loaded.values().and_then(|values| ValueRows::new(table.pieces(), values));
+        if let Some(values) = values {
+            return Some(RowTable::Values(Box::new(values)));
+        }
         let scores = scores(table, |value| Worth::before(value).exact);
-        Some(RowTable { table, numbers: loaded.numbers()?, scores, images: images() })
+        let numbers = loaded.numbers()?;
+        Some(RowTable::Entries(Box::new(IndexedEntries {
+            table,
+            numbers,
+            scores,
+            images: images(),
+        })))
     }
 
+    /// Calls `take` with every square with which the table has the position, perhaps with the
+    /// colours exchanged, and what a move to it is worth. Returns these squares.
+    pub(super) fn look_up(
+        &self,
+        swapped: bool,
+        behind: &BehindLine<'_>,
+        mut take: impl FnMut(usize, u8),
+    ) -> Bitboard {
+        match self {
+            RowTable::Entries(table) => table.look_up(swapped, behind, take),
+            RowTable::Values(values) => values.look_up(swapped, behind, |square, code| {
+                take(square, worth_of_move(code));
+            }),
+        }
+    }
+}
+
+impl<'a> IndexedEntries<'a> {
     /// Calls `take` with every square with which the table has the position, perhaps with the
     /// colours exchanged, and what a move to it is worth. Returns these squares.
     pub(super) fn look_up(
@@ -237,5 +287,22 @@ impl<'a> RowTable<'a> {
                 take(back[square as usize], self.numbers.get((index + i * step) as usize));
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hoffman_space::Code as _;
+
+    use super::*;
+
+    #[test]
+    fn moves_are_worth_what_the_values_behind_them_say() {
+        for code in 1..NONE {
+            let worth = Worth::before(EntryValue::Exact(code.value())).exact;
+            assert_eq!(worth_of_move(code), worth.map_or(UNCLEAR, score), "{code}");
+            assert_eq!(score(code.value()), code);
+        }
+        assert_eq!([0, NONE].map(worth_of_move), [UNCLEAR, NO_MOVE]);
     }
 }

@@ -27,7 +27,12 @@ struct LeavingMoves<'m> {
 
 impl TestedRows<'_> {
     /// The other men of a row behind a move of one of them, or all but one who is left out.
-    fn standing(&self, row: &RowBoard<'_>, step: Option<&RowMove>, without: PieceSlot) -> Standing {
+    fn standing(
+        &self,
+        row: &RowBoard<'_, '_>,
+        step: Option<&RowMove>,
+        without: PieceSlot,
+    ) -> Standing {
         let pieces = self.tested.table().pieces();
         let mut men = Standing::new();
         for (slot, piece) in pieces.iter().enumerate() {
@@ -46,7 +51,7 @@ impl TestedRows<'_> {
     /// Makes a move that leaves the table in the positions of a row with these squares.
     pub(super) fn leave(
         &self,
-        row: &RowBoard<'_>,
+        row: &RowBoard<'_, '_>,
         step: &RowMove,
         lanes: Bitboard,
         found: &mut RowFindings,
@@ -72,7 +77,7 @@ impl TestedRows<'_> {
     /// The captures of the row's piece, which is the opponent's.
     pub(super) fn take_lane(
         &self,
-        row: &RowBoard<'_>,
+        row: &RowBoard<'_, '_>,
         found: &mut RowFindings,
     ) -> Result<(), VerifyError> {
         let pieces = self.tested.table().pieces();
@@ -121,7 +126,7 @@ impl TestedRows<'_> {
     /// The captures by the row's piece: all its squares lead to one position.
     pub(super) fn take_by_lane(
         &self,
-        row: &RowBoard<'_>,
+        row: &RowBoard<'_, '_>,
         found: &mut RowFindings,
     ) -> Result<(), VerifyError> {
         let pieces = self.tested.table().pieces();
@@ -152,7 +157,7 @@ impl TestedRows<'_> {
     /// What it is worth that the row's piece goes to squares on which the table does not have it.
     pub(super) fn leave_lane(
         &self,
-        row: &RowBoard<'_>,
+        row: &RowBoard<'_, '_>,
         targets: Bitboard,
         scores: &mut [u8; 64],
         found: &mut RowFindings,

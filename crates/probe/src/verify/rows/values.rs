@@ -1,0 +1,315 @@
+//! Values of complete endings, looked up by rows of 64 positions that lie side by side in memory.
+//!
+//! Where they came from the entries of a table they are compared with these, so that nothing
+//! depends on how they are arranged.
+
+use hoffman_board::{
+    Bitboard, Color, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Square, Symmetry,
+};
+use hoffman_space::{Codes, KingPlacement, Orientation, PawnSquares, TableValues, side};
+
+use super::behind::BehindLine;
+
+/// No code, in the place of one of a move that is none: more than any other.
+pub(super) const NONE: u8 = u8::MAX;
+
+/// The values of an ending, one byte each.
+pub(super) struct ValueRows<'a> {
+    values: &'a TableValues,
+    /// Whether the colours of the table are exchanged against those of the values.
+    swapped: bool,
+    /// The men of the values.
+    movers: Vec<(Color, Role)>,
+}
+
+/// Where the values of a row lie.
+#[derive(Clone, Copy)]
+pub(super) struct CodeRow<'a> {
+    codes: &'a [u8],
+    /// Where they begin, the square of the walking man left out.
+    base: usize,
+    stride: usize,
+    /// What its squares become.
+    symmetry: Symmetry,
+}
+
+/// A row of the table whose values these are, seen from it.
+#[derive(Clone, Copy)]
+pub(super) struct OwnRow<'a> {
+    /// The values of the player to move, and those of his opponent.
+    pub(super) here: CodeRow<'a>,
+    pub(super) there: CodeRow<'a>,
+    orientation: Orientation,
+}
+
+impl<'a> CodeRow<'a> {
+    /// The code of a position by the square of its walking man.
+    #[inline]
+    pub(super) fn code(&self, square: u8) -> u8 {
+        let place = self.base + self.stride * usize::from(self.symmetry.apply_index(square));
+        self.codes.get(place).copied().unwrap_or(0)
+    }
+
+    /// All codes by square, if they lie side by side.
+    #[inline]
+    pub(super) fn all(&self) -> Option<[u8; 64]> {
+        let row = self.in_place()?;
+        Some(if self.symmetry.is_identity() { *row } else { turned_back(row, self.symmetry) })
+    }
+
+    /// The codes as they lie, if they lie side by side.
+    #[inline]
+    fn in_place(&self) -> Option<&'a [u8; 64]> {
+        self.codes.get(self.base..)?.first_chunk::<64>().filter(|_| self.stride == 1)
+    }
+
+    /// Hands the codes by square to `take`, if they lie side by side.
+    #[inline]
+    pub(super) fn with_all(&self, take: impl FnOnce(&[u8; 64])) -> Option<()> {
+        let row = self.in_place()?;
+        if self.symmetry.is_identity() {
+            take(row);
+        } else {
+            take(&turned_back(row, self.symmetry));
+        }
+        Some(())
+    }
+
+    /// The row after a man has gone to another square; he is `stride` apart with each.
+    #[inline]
+    fn moved(&self, stride: usize, from: Square, to: Square) -> CodeRow<'a> {
+        let [from, to] =
+            [from, to].map(|square| usize::from(self.symmetry.apply_index(square as u8)));
+        CodeRow { base: self.base + stride * to - stride * from, ..*self }
+    }
+}
+
+/// The codes of a row by the squares that a symmetry leads to those where they are.
+fn turned_back(row: &[u8; 64], symmetry: Symmetry) -> [u8; 64] {
+    let mut ranks = words_of(row);
+    if symmetry.transposes() {
+        transpose(&mut ranks);
+    }
+    if symmetry.flips_ranks() {
+        ranks.reverse();
+    }
+    if symmetry.flips_files() {
+        ranks = ranks.map(u64::swap_bytes);
+    }
+    bytes_of(&ranks)
+}
+
+/// The ranks of a board of bytes, the a-file lowest.
+pub(super) fn words_of(row: &[u8; 64]) -> [u64; 8] {
+    let mut words = [0; 8];
+    for (word, bytes) in words.iter_mut().zip(row.as_chunks().0) {
+        *word = u64::from_le_bytes(*bytes);
+    }
+    words
+}
+
+/// The board of these ranks.
+pub(super) fn bytes_of(ranks: &[u64; 8]) -> [u8; 64] {
+    let mut row = [0; 64];
+    for (bytes, word) in row.as_chunks_mut().0.iter_mut().zip(ranks) {
+        *bytes = word.to_le_bytes();
+    }
+    row
+}
+
+/// Exchanges ranks and files: halves of the board, of these, and of those.
+pub(super) fn transpose(ranks: &mut [u64; 8]) {
+    for (half, mask) in
+        [(4, 0x0000_0000_ffff_ffff_u64), (2, 0x0000_ffff_0000_ffff), (1, 0x00ff_00ff_00ff_00ff)]
+    {
+        for low in (0..8).filter(|rank| rank & half == 0) {
+            let (a, b) = (ranks[low], ranks[low + half]);
+            ranks[low] = a & mask | (b & mask) << (8 * half);
+            ranks[low + half] = a >> (8 * half) & mask | b & !mask;
+        }
+    }
+}
+
+impl<'a> ValueRows<'a> {
+    /// The values of a table with these men; none if they do not lie in memory with a byte each, or
+    /// have no such rows.
+    pub(super) fn new(pieces: &[ListedPiece], values: &'a TableValues) -> Option<ValueRows<'a>> {
+        let own = Material::from_men(pieces.iter().map(|piece| (piece.color, piece.role)));
+        let swapped = own != values.material;
+        let slices = || values.slices.values().map(std::sync::OnceLock::get);
+        let is_narrow = |codes: &Codes| matches!(codes, Codes::Narrow(_));
+        let known = values.layout.is_complete()
+            && (!swapped || own.swapped() == values.material)
+            && slices().all(|slice| slice.is_some_and(|slice| slice.codes.iter().all(is_narrow)));
+        let movers = values.layout.movers().iter().map(|mover| (mover.color, mover.role));
+        known.then(|| ValueRows { values, swapped, movers: movers.collect() })
+    }
+
+    /// Whether rows of pieces lie side by side, in pieces that the kings lead.
+    pub(super) fn has_rows(&self) -> bool {
+        self.movers.len() > 2
+    }
+
+    fn codes(&self, structure: PawnSquares, turn: Color) -> Option<(&'a [u8], Orientation)> {
+        let first = Orientation { swap: self.swapped, mirror: false };
+        let (slice, second) = self.values.find(structure.oriented(first))?;
+        let orientation = first.then(second);
+        match &slice.codes[side(orientation.color(turn))] {
+            Codes::Narrow(codes) => Some((codes, orientation)),
+            Codes::Wide(_) | Codes::Stored(_) => None,
+        }
+    }
+
+    /// The row of positions with these men, given by their colour, kind and square, and one more.
+    pub(super) fn row(
+        &self,
+        men: impl Iterator<Item = (Square, Color, Role)> + Clone,
+        lane: (Color, Role),
+        turn: Color,
+    ) -> Option<CodeRow<'a>> {
+        let mut structure = PawnSquares::default();
+        for (square, color, _) in men.clone().filter(|&(_, _, role)| role == Role::Pawn) {
+            *structure.of_mut(color) |= 1 << square as u32;
+        }
+        let (codes, orientation) = self.codes(structure, turn)?;
+        let first = orientation.symmetry();
+        let mut squares = [0; MAX_PIECES];
+        let mut dealt = 0_u32;
+        let mut deal = |color: Color, role: Role| {
+            let man = (orientation.color(color), role);
+            let is_left = |&at: &usize| dealt >> at & 1 == 0 && self.movers[at] == man;
+            let at = (0..self.movers.len()).find(is_left)?;
+            dealt |= 1 << at;
+            Some(at)
+        };
+        for (square, color, role) in men.filter(|&(_, _, role)| role != Role::Pawn) {
+            squares[deal(color, role)?] = first.apply_index(square as u8);
+        }
+        let walks = deal(lane.0, lane.1)?;
+        if dealt.count_ones() as usize != self.movers.len() {
+            return None;
+        }
+        let layout = &self.values.layout;
+        if walks < 2 && layout.kings() == KingPlacement::Pairs {
+            return None;
+        }
+
+        let (mut base, second) = layout.king_base(squares[0], squares[1])?;
+        for (mover, &square) in squares.iter().enumerate().take(self.movers.len()).skip(2) {
+            if mover != walks {
+                base += layout.stride(mover) * usize::from(second.apply_index(square));
+            }
+        }
+        if walks < 2 {
+            base -= layout.stride(walks) * usize::from(squares[walks]);
+        }
+        let (stride, symmetry) = (layout.stride(walks), first.then(second));
+        Some(CodeRow { codes, base, stride, symmetry })
+    }
+
+    /// The row of the table itself with men on these squares.
+    pub(super) fn own_row(
+        &self,
+        pieces: &[ListedPiece],
+        (squares, lane): (&[u8; MAX_PIECES], PieceSlot),
+        turn: Color,
+    ) -> Option<OwnRow<'a>> {
+        let men = pieces.iter().zip(squares).enumerate().filter(|&(slot, _)| slot != lane);
+        let men = men.map(|(_, (p, &square))| (Square::new(square.into()), p.color, p.role));
+        let walks = (pieces[lane].color, pieces[lane].role);
+        let here = self.row(men.clone(), walks, turn)?;
+        let mut structure = PawnSquares::default();
+        for (square, color, _) in men.filter(|&(_, _, role)| role == Role::Pawn) {
+            *structure.of_mut(color) |= 1 << square as u32;
+        }
+        let (codes, orientation) = self.codes(structure, turn.other())?;
+        Some(OwnRow { here, there: CodeRow { codes, ..here }, orientation })
+    }
+
+    /// A row with men of the table on these squares, the square of one left out.
+    pub(super) fn row_of_table(
+        &self,
+        pieces: &[ListedPiece],
+        (squares, lane): (&[u8; MAX_PIECES], PieceSlot),
+        turn: Color,
+    ) -> Option<CodeRow<'a>> {
+        let men = pieces.iter().zip(squares).enumerate().filter(|&(slot, _)| slot != lane);
+        let men = men.map(|(_, (p, &square))| (Square::new(square.into()), p.color, p.role));
+        self.row(men, (pieces[lane].color, pieces[lane].role), turn)
+    }
+
+    /// The opponent's row behind a move of a piece, which is neither the one that walks nor a king
+    /// whose square turns the board, nor a pawn. It is the man of a number among those like it.
+    #[inline]
+    pub(super) fn behind(
+        &self,
+        row: &OwnRow<'a>,
+        (color, role, number): (Color, Role, usize),
+        (from, to): (Square, Square),
+    ) -> Option<CodeRow<'a>> {
+        let layout = &self.values.layout;
+        if role == Role::King && layout.kings() == KingPlacement::Pairs {
+            return None;
+        }
+        let man = (row.orientation.color(color), role);
+        let at = self.movers.iter().position(|&mover| mover == man)? + number;
+        Some(row.there.moved(layout.stride(at), from, to))
+    }
+
+    /// Calls `take` with every square of a line with which the values have a position, perhaps
+    /// with the colours exchanged, and its code.
+    pub(super) fn look_up(
+        &self,
+        swapped: bool,
+        behind: &BehindLine<'_>,
+        mut take: impl FnMut(usize, u8),
+    ) -> Bitboard {
+        let color = |color: Color| if swapped { color.other() } else { color };
+        let turn = |square: Square| if swapped { square.flip_vertical() } else { square };
+        let men = behind.men.iter().map(|&(square, c, role)| (turn(square), color(c), role));
+        let lane = (color(behind.lane.0), behind.lane.1);
+        let to_move = color(behind.turn);
+        let mut found = Bitboard::EMPTY;
+
+        if let Some(row) = self.row(men.clone(), lane, to_move) {
+            for square in behind.lanes {
+                take(square as usize, row.code(turn(square) as u8));
+            }
+            return behind.lanes;
+        }
+        // A king who walks: each square by itself, as a row of another man.
+        let Some(other) = behind.men.iter().position(|&(_, _, role)| is_piece(role)) else {
+            return found;
+        };
+        let (at, c, role) = behind.men[other];
+        for square in behind.lanes {
+            let men = behind.men.iter().enumerate().filter(|&(number, _)| number != other);
+            let men = men.map(|(_, &(square, c, role))| (turn(square), color(c), role));
+            let men = men.chain([(turn(square), lane.0, lane.1)]);
+            let Some(row) = self.row(men, (color(c), role), to_move) else { continue };
+            take(square as usize, row.code(turn(at) as u8));
+            found.add(square);
+        }
+        found
+    }
+}
+
+fn is_piece(role: Role) -> bool {
+    !matches!(role, Role::King | Role::Pawn)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_turned_back_square_by_square() {
+        let row: [u8; 64] = std::array::from_fn(|square| square as u8);
+        for symmetry in Symmetry::all() {
+            let turned = turned_back(&row, symmetry);
+            for square in 0..64_u8 {
+                assert_eq!(turned[usize::from(square)], symmetry.apply_index(square));
+            }
+        }
+    }
+}

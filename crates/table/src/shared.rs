@@ -1,0 +1,113 @@
+//! Values of whole tables that several readers need one after the other: each is decoded once, as
+//! long as there is room.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hoffman_space::TableValues;
+
+use crate::reader::{Table, TableError};
+use crate::stop::Stop;
+
+/// The values of tables that were read as a whole, up to so many bytes: what was not asked for
+/// longest goes first.
+#[derive(Debug)]
+pub struct SharedValues {
+    room: u64,
+    /// The last one was asked for last.
+    held: Mutex<Vec<HeldValues>>,
+}
+
+#[derive(Debug)]
+struct HeldValues {
+    path: PathBuf,
+    fingerprint: Option<Vec<u8>>,
+    bytes: u64,
+    values: Arc<TableValues>,
+}
+
+impl SharedValues {
+    /// With room for so many bytes.
+    pub fn new(room: u64) -> SharedValues {
+        SharedValues { room, held: Mutex::default() }
+    }
+
+    /// The bytes that are held at most.
+    pub fn room(&self) -> u64 {
+        self.room
+    }
+
+    /// Gives up what is held until there are so many bytes less than the room.
+    pub fn make_room(&self, bytes: u64) {
+        Self::shrink(&mut self.held(), self.room.saturating_sub(bytes));
+    }
+
+    /// The files whose values are held.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.held().iter().map(|held| held.path.clone()).collect()
+    }
+
+    /// All values of a table, exactly; see [`Table::all_values`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn of(&self, table: &Table, stop: &Stop) -> Result<Arc<TableValues>, TableError> {
+        self.of_file(table, || table.all_values(stop))
+    }
+
+    /// The same of what `open` gives, which is the table again.
+    pub(crate) fn of_another(
+        &self,
+        table: &Table,
+        stop: &Stop,
+        open: impl FnOnce() -> Result<Table, TableError>,
+    ) -> Result<Arc<TableValues>, TableError> {
+        self.of_file(table, || open()?.all_values(stop))
+    }
+
+    fn of_file(
+        &self,
+        table: &Table,
+        decode: impl FnOnce() -> Result<TableValues, TableError>,
+    ) -> Result<Arc<TableValues>, TableError> {
+        let path = table.path().canonicalize().unwrap_or_else(|_| table.path().to_owned());
+        let fingerprint = table.entries.fingerprint();
+        if let Some(values) = self.find(&path, fingerprint.as_deref()) {
+            return Ok(values);
+        }
+        // Not under the lock: tables behind are asked for here, too.
+        let values = Arc::new(decode()?);
+        let bytes = values.bytes() as u64;
+        if bytes <= self.room {
+            let mut held = self.held();
+            Self::shrink(&mut held, self.room - bytes);
+            let values = Arc::clone(&values);
+            held.push(HeldValues { path, fingerprint, bytes, values });
+        }
+        Ok(values)
+    }
+
+    fn find(&self, path: &std::path::Path, fingerprint: Option<&[u8]>) -> Option<Arc<TableValues>> {
+        let mut held = self.held();
+        let at = held.iter().position(|held| held.path == path)?;
+        let found = held.remove(at);
+        if found.fingerprint.as_deref() != fingerprint {
+            return None;
+        }
+        let values = Arc::clone(&found.values);
+        held.push(found);
+        Some(values)
+    }
+
+    fn shrink(held: &mut Vec<HeldValues>, room: u64) {
+        let mut all = held.iter().map(|held| held.bytes).sum::<u64>();
+        while all > room && !held.is_empty() {
+            all -= held.remove(0).bytes;
+        }
+    }
+
+    /// No code panics while it holds the lock.
+    fn held(&self) -> MutexGuard<'_, Vec<HeldValues>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
