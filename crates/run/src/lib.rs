@@ -13,6 +13,8 @@ mod controls;
 mod endings;
 mod join;
 
+mod together;
+
 mod order;
 
 mod expand;
@@ -79,5 +81,6 @@ pub use problem::{FuturebaseProblem, Misfit};
 pub use progress::{Phase, Progress, Silent};
 pub use room::least_memory;
 pub use threads::{Threads, cores};
+pub use together::{EndingShare, ShareReport, Traffic, solve_part};
 pub use values::values_of_table;
 pub use workplace::{Memory, Workplace};
