@@ -75,7 +75,9 @@ pub use memory::{
 };
 pub use options::{MadeTable, RunOptions, RunReport, SolvedHook};
 pub use order::{graph_of_controls, read_control};
-pub use plan::{ControlJob, costs_of_jobs, jobs_of_controls, plan_controls, plan_endings};
+pub use plan::{
+    ControlJob, costs_of_jobs, costs_of_shares, jobs_of_controls, plan_controls, plan_endings,
+};
 pub use presence::Depth;
 pub use problem::{FuturebaseProblem, Misfit};
 pub use progress::{Phase, Progress, Silent};

@@ -30,9 +30,10 @@ pub(crate) struct JobsArgs {
     pub(crate) jobs: Option<usize>,
     /// Make endings with pawns, as many men as the largest that is named have, in parts: a job for
     /// each choice of files for the pawns, and one that joins them (hoffman join). Such jobs do not
-    /// need each other, so several machines work on one table.
-    #[arg(long)]
-    pub(crate) parts: bool,
+    /// need each other, so several machines work on one table. With a number, endings of as many
+    /// men without pawns are solved by so many processes at the same time (hoffman solve-part).
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    pub(crate) parts: Option<usize>,
     /// With every table a job that verifies so many of its entries and writes what it finds to
     /// `verified` beside it.
     #[arg(long, value_name = "N")]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hoffman::process::is_address;
 use hoffman::{Exchanged, Method, PartOfKings, SolvedPart};
 
 use crate::RunEnd;
@@ -21,7 +22,12 @@ pub(crate) fn run(args: &SolvePartArgs) -> anyhow::Result<RunEnd> {
 }
 
 fn solve(args: &SolvePartArgs) -> anyhow::Result<()> {
-    let options = args.work.options(Some(args.folder.path()?))?.blocks(true);
+    let folder = args.folder.path()?;
+    if is_address(&folder) {
+        let folder = folder.display();
+        anyhow::bail!("{folder}: parts are solved in a folder of the disk that all processes see");
+    }
+    let options = args.work.options(Some(folder))?.blocks(true);
     let (number, of) = args.part;
     let part = PartOfKings::new(args.ending.parse().map_err(hoffman::Error::from)?, number, of);
     let part = part.patience(Duration::from_secs(args.patience));

@@ -85,15 +85,15 @@ struct Whole {
 /// Room for the codes of a side.
 enum Room {
     Memory(Vec<u8>),
-    Pages(PagedCodes),
+    Pages(Box<PagedCodes>),
 }
 
 impl Whole {
     fn new(len: usize, is_wide: bool, longest: u16, pages: Option<&Arc<Pages>>) -> Whole {
         let room = || match pages {
             None => Room::Memory(vec![0; len * if is_wide { 2 } else { 1 }]),
-            Some(pages) if is_wide => Room::Pages(PagedCodes::new::<u16>(pages, len)),
-            Some(pages) => Room::Pages(PagedCodes::new::<u8>(pages, len)),
+            Some(pages) if is_wide => Room::Pages(Box::new(PagedCodes::new::<u16>(pages, len))),
+            Some(pages) => Room::Pages(Box::new(PagedCodes::new::<u8>(pages, len))),
         };
         let counts = SliceCounts::default();
         Whole { codes: [room(), room()], is_wide, len, longest, counts }

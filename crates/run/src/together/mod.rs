@@ -94,9 +94,9 @@ impl EndingShare {
         Ok(EndingShare { material, number, of, folder })
     }
 
-    /// Where the processes exchange files.
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    /// The file of the own values.
+    pub fn output(&self) -> PathBuf {
+        self.values_file(self.number)
     }
 
     /// The file of the values of a process.
