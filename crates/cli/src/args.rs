@@ -52,8 +52,8 @@ pub(crate) enum Command {
     /// Make one table of an ending from tables of its parts, checked: they agree, and none is
     /// missing.
     Join(JoinArgs),
-    /// Solve some of the king pairs of an ending without pawns, while other processes, which see the
-    /// same folder, solve the rest.
+    /// Solve some of the king pairs of an ending without pawns, while other processes, which see
+    /// the same folder, solve the rest.
     SolvePart(SolvePartArgs),
     /// Look positions up in tables that are there.
     Probe(ProbeArgs),

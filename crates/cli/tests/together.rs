@@ -210,7 +210,7 @@ fn files_of_others_and_damaged_ones_are_named() {
 fn what_cannot_be_solved_in_parts_is_said() {
     let (folder, _) = ready("KQvK");
     let folder = folder.path();
-    run(folder, "solve-part KQvK --part 3/2 --dir t").refused(2, &[]);
+    assert_eq!(run(folder, "solve-part KQvK --part 3/2 --dir t").code, 2);
     run(folder, "solve-part KPvK --part 1/2 --dir t").refused(1, &["KPvK has pawns"]);
     run(folder, "solve-part KK --part 1/2 --dir t").refused(1, &["no men besides the kings"]);
     run(folder, "solve-part KQvK --part 1/500 --dir t").refused(1, &["462 at most"]);
@@ -233,34 +233,34 @@ fn what_cannot_be_solved_in_parts_is_said() {
 
 #[test]
 fn a_plan_runs_the_processes_of_an_ending_at_the_same_time() {
-    let (folder, whole) = ready("KQvKR");
+    let (folder, whole) = ready("KQvK");
     let folder = folder.path();
-    let plan = "plan KQvKR --parts=2 --dir t";
+    let plan = "plan KQvK --parts=2 --dir t";
     let jobs = succeeds(folder, &format!("{plan} --json")).json()["jobs"].clone();
     let jobs = jobs.as_array().unwrap();
     let parts: Vec<_> = jobs.iter().filter(|job| job["at_once"] == 2).collect();
     assert_eq!(parts.len(), 2);
-    assert_eq!(parts[1]["output"], "t/kqkr.parts/2-of-2.values");
+    assert_eq!(parts[1]["output"], "t/kqk.parts/2-of-2.values");
     let last = jobs.last().unwrap();
     assert_eq!((&last["joined"], &last["inputs"][1]), (&true.into(), &parts[1]["output"]));
     let slurm = succeeds(folder, &format!("{plan} --slurm")).out;
-    assert!(slurm.contains("solve-part KQvKR --part 2/2 --dir t"), "{slurm}");
+    assert!(slurm.contains("solve-part KQvK --part 2/2 --dir t"), "{slurm}");
     for engine in ["makefile", "snakefile"] {
-        run(folder, &format!("{plan} --{engine}")).refused(1, &["KQvKR", "at the same time"]);
+        run(folder, &format!("{plan} --{engine}")).refused(1, &["KQvK", "at the same time"]);
     }
     run(folder, &format!("{plan} --run -j 1")).refused(1, &["2 processes", "2 threads (-j)"]);
 
     // One that fails for good ends the other, too.
-    fs::create_dir(folder.join("t/kqkr.parts")).unwrap();
-    fs::write(folder.join("t/kqkr.parts/1-of-2.lost-0"), "no file of ours").unwrap();
+    fs::create_dir(folder.join("t/kqk.parts")).unwrap();
+    fs::write(folder.join("t/kqk.parts/1-of-2.lost-0"), "no file of ours").unwrap();
     let failed = run(folder, &format!("{plan} --run -j 2"));
     assert_eq!(failed.code, 1, "{}", failed.err);
-    assert!(failed.err.contains("t/kqkr.parts/1-of-2.lost-0: is damaged"), "{}", failed.err);
-    fs::remove_file(folder.join("t/kqkr.parts/1-of-2.lost-0")).unwrap();
+    assert!(failed.err.contains("t/kqk.parts/1-of-2.lost-0: is damaged"), "{}", failed.err);
+    fs::remove_file(folder.join("t/kqk.parts/1-of-2.lost-0")).unwrap();
 
     let made = succeeds(folder, &format!("{plan} --run -j 2")).out;
-    assert!(made.contains("t/kqkr.parts/1-of-2.values: written"), "{made}");
-    assert!(fs::read(folder.join("t/kqkr.hbf")).unwrap() == whole);
+    assert!(made.contains("t/kqk.parts/1-of-2.values: written"), "{made}");
+    assert!(fs::read(folder.join("t/kqk.hbf")).unwrap() == whole);
     let kept = succeeds(folder, &format!("{plan} --run -j 2")).out;
     assert!(kept.lines().all(|line| line.ends_with(": kept")), "{kept}");
 }

@@ -130,12 +130,12 @@ pub fn jobs(targets: &[Target], options: &Options) -> Result<JobGraph, Error> {
 
 /// The same for endings, those with pawns and as many men as the largest that is named in parts: a
 /// job for every part, by the files of the pawns, and one that joins them. Parts do not need each
-/// other. With a number of `processes` those of as many men without pawns are in parts, too: so many
-/// jobs that have to run at the same time ([`crate::solve_part`]), and one that joins them.
+/// other. With a number of `processes` those of as many men without pawns are in parts, too: so
+/// many jobs that have to run at the same time ([`crate::solve_part`]), and one that joins them.
 ///
 /// # Errors
-/// Those of [`crate::plan()`]; control files have no such parts ([`Error::MixedTargets`]); there are
-/// more processes than an ending has pairs of kings.
+/// Those of [`crate::plan()`]; control files have no such parts ([`Error::MixedTargets`]); there
+/// are more processes than an ending has pairs of kings.
 pub fn jobs_in_parts(
     targets: &[Target],
     processes: Option<NonZeroUsize>,

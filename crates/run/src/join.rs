@@ -36,8 +36,8 @@ use crate::values::{decode_table, taking_of};
 use crate::workplace::Workplace;
 use crate::write::{Making, write_table};
 
-/// A table to be joined from those of parts; of an ending without pawns, from the values of the king
-/// pairs of several processes.
+/// A table to be joined from those of parts; of an ending without pawns, from the values of the
+/// king pairs of several processes.
 pub struct Joining {
     /// The ending, stronger side White.
     material: Material,

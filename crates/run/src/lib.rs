@@ -10,10 +10,11 @@
 mod plan;
 
 mod controls;
-mod endings;
 mod join;
 
 mod together;
+
+mod endings;
 
 mod order;
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 use hoffman_board::{ListedPiece, Material};
 use hoffman_control::{ControlFile, check_declarations};
 use hoffman_plan::{EndingJob, Graph, Input, Node, complete};
-use hoffman_solve::{Share, SolveOptions, Tables, solve_table};
+use hoffman_solve::{BlockShare, SolveOptions, Tables, solve_table};
 use hoffman_space::{Layout, TableValues};
 use hoffman_store::{folder_of, is_file, is_like};
 
@@ -136,7 +136,7 @@ pub fn costs_of_shares(
         let memory = bound.unwrap_or(needed).div_ceil(1 << 20) << 20;
         JobCost { memory, from_disk: bound.is_some(), threads, ..cost }
     };
-    let shares = (0..of).map(|number| memory_of_share(graph, at, &Share::new(number, of)));
+    let shares = (0..of).map(|number| memory_of_share(graph, at, &BlockShare::new(number, of)));
     let needed = shares.max().unwrap_or(0) + OWN;
     let threads = whole.threads.div_ceil(of.max(1));
     let layout = node.resources.as_ref().map(|resources| &resources.layout);

@@ -64,7 +64,7 @@ impl Phase {
             Phase::Checking => "checking",
             Phase::Reading => "reading",
             Phase::Solving => "solving",
-            Phase::Waiting => "waiting for others with",
+            Phase::Waiting => "waiting",
             Phase::Writing => "writing",
         }
     }

@@ -14,7 +14,7 @@ use hoffman_space::{KingPlacement, Layout, PawnSquares};
 use crate::blocks::{Block, axis_blocks, paired_blocks};
 use crate::kernels::tables::{Tables, tables};
 use crate::monitor::Monitor;
-use crate::share::Share;
+use crate::share::BlockShare;
 
 /// The men of one colour, by where they are in the layout.
 #[derive(Clone, Default)]
@@ -46,7 +46,7 @@ pub(crate) struct Context<'a> {
     /// The squares that the lane man may stand on.
     lane_squares: u64,
     /// The blocks that this process decides; none: all.
-    share: Option<&'a Share>,
+    share: Option<&'a BlockShare>,
     /// May want to stop the work.
     monitor: Option<&'a dyn Monitor>,
     /// Whether blocks were left out because of that.
@@ -112,7 +112,7 @@ impl<'a> Context<'a> {
     }
 
     /// The same for a process that decides some blocks, and others the rest.
-    pub(crate) fn shared(self, share: &'a Share) -> Context<'a> {
+    pub(crate) fn shared(self, share: &'a BlockShare) -> Context<'a> {
         Context { share: Some(share), ..self }
     }
 

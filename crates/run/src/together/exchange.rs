@@ -7,13 +7,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hoffman_solve::{
-    Decided, Monitor, Partners, PassReport, Round, RoundSum, Share, SolveError, TakeDecided,
+    BlockShare, Decided, Monitor, Partners, PassReport, Round, RoundSum, SolveError, TakeDecided,
 };
 use hoffman_space::{PawnSquares, SliceValues};
 use hoffman_store::is_file;
 
 use super::EndingShare;
-use super::file::{self, ShareFile, Unfit, pack_set, unpack_set};
+use super::file::{self, ShareFile, UnfitFile, pack_set, unpack_set};
 use crate::checkpoint::part_over;
 use crate::error::RunError;
 use crate::options::RunContext;
@@ -43,9 +43,9 @@ pub struct Traffic {
 }
 
 /// One process as it meets the others.
-pub(super) struct Exchange<'a> {
+pub(super) struct FileExchange<'a> {
     pub(super) ending: &'a EndingShare,
-    pub(super) share: Share,
+    pub(super) share: BlockShare,
     /// The number of rows of a block.
     pub(super) rows: usize,
     pub(super) run: RunContext<'a>,
@@ -59,7 +59,7 @@ pub(super) struct Exchange<'a> {
     pub(super) failure: Mutex<Option<RunError>>,
 }
 
-impl Exchange<'_> {
+impl FileExchange<'_> {
     pub(super) fn traffic(&self) -> Traffic {
         *self.traffic.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -87,7 +87,7 @@ impl Exchange<'_> {
         file.map_err(|unfit| self.refusal(unfit, &path))
     }
 
-    fn refusal(&self, unfit: Unfit, path: &Path) -> RunError {
+    fn refusal(&self, unfit: UnfitFile, path: &Path) -> RunError {
         unfit.of(path, &self.ending.values_file(self.ending.number))
     }
 
@@ -139,7 +139,7 @@ impl Exchange<'_> {
                 take(Decided { turn, won, moves, block, rows: &rows, masks: &masks }).is_ok()
             });
             if !taken {
-                let unfit = Unfit::Refused("says what no pass can have decided".to_owned());
+                let unfit = UnfitFile::Refused("says what no pass can have decided".to_owned());
                 return Err(self.refusal(unfit, &file.path));
             }
         }
@@ -155,7 +155,7 @@ impl Exchange<'_> {
             let mut file = self.open(number, round)?;
             self.show(&mut file, round, is_near, take)?;
             let &[rows, positions, ahead] = &file.numbers[..] else {
-                let unfit = Unfit::Refused("ends with other numbers".to_owned());
+                let unfit = UnfitFile::Refused("ends with other numbers".to_owned());
                 return Err(self.refusal(unfit, &file.path));
             };
             let ahead = u16::try_from(ahead).unwrap_or(u16::MAX);
@@ -172,8 +172,8 @@ fn in_words(round: Round) -> String {
     format!("{} in {}", if round.won { "won" } else { "lost" }, round.moves)
 }
 
-impl Partners for Exchange<'_> {
-    fn share(&self) -> &Share {
+impl Partners for FileExchange<'_> {
+    fn share(&self) -> &BlockShare {
         &self.share
     }
 
@@ -222,7 +222,7 @@ impl Partners for Exchange<'_> {
     }
 }
 
-impl Monitor for Exchange<'_> {
+impl Monitor for FileExchange<'_> {
     fn slice(&self, _pawns: PawnSquares, _values: &std::sync::Arc<SliceValues>) {}
 
     fn pass(&self, moves: u16) {

@@ -35,7 +35,7 @@ const MOST_NUMBERS: usize = 64;
 
 /// Where the section of a side of a block is.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct SectionPlace {
     block: u32,
     turn: Color,
     at: u64,
@@ -67,7 +67,7 @@ pub(super) fn write<R>(
 pub(super) struct Sections<'f> {
     out: BufWriter<FileWriter<'f>>,
     at: u64,
-    places: Vec<Place>,
+    places: Vec<SectionPlace>,
 }
 
 impl Sections<'_> {
@@ -83,7 +83,7 @@ impl Sections<'_> {
         if len > MAX_SECTION || contents.len() as u64 > MAX_SECTION {
             return Err(io::Error::other("a block is too large for the file of a part"));
         }
-        self.places.push(Place { block, turn, at: self.at, len });
+        self.places.push(SectionPlace { block, turn, at: self.at, len });
         self.put(&section(BLOCK, &packed))
     }
 
@@ -106,30 +106,30 @@ impl Sections<'_> {
 
 /// Why a file is of no use.
 #[derive(Debug)]
-pub(super) enum Unfit {
+pub(super) enum UnfitFile {
     Unreadable(io::Error),
     /// In words behind its name.
     Refused(String),
 }
 
-impl From<io::Error> for Unfit {
-    fn from(error: io::Error) -> Unfit {
-        Unfit::Unreadable(error)
+impl From<io::Error> for UnfitFile {
+    fn from(error: io::Error) -> UnfitFile {
+        UnfitFile::Unreadable(error)
     }
 }
 
-impl Unfit {
-    fn damaged() -> Unfit {
-        Unfit::Refused("is damaged".to_owned())
+impl UnfitFile {
+    fn damaged() -> UnfitFile {
+        UnfitFile::Refused("is damaged".to_owned())
     }
 
     /// The error of making `table` from it.
     pub(super) fn of(self, path: &Path, table: &Path) -> RunError {
         match self {
-            Unfit::Unreadable(source) => {
+            UnfitFile::Unreadable(source) => {
                 RunError::Io { action: "read", path: path.to_owned(), source }
             }
-            Unfit::Refused(why) => RunError::Input {
+            UnfitFile::Refused(why) => RunError::Input {
                 table: table.to_owned(),
                 why: format!("{}: {why}; remove it, and its part makes it anew", path.display()),
             },
@@ -143,7 +143,7 @@ pub(super) struct ShareFile {
     file: Box<dyn StoredFile>,
     /// The numbers that it ends with.
     pub(super) numbers: Vec<u64>,
-    places: Vec<Place>,
+    places: Vec<SectionPlace>,
     /// How many bytes of it were read.
     pub(super) read: u64,
 }
@@ -154,48 +154,48 @@ impl ShareFile {
         storage: &dyn Storage,
         path: &Path,
         manifest: &str,
-    ) -> Result<ShareFile, Unfit> {
+    ) -> Result<ShareFile, UnfitFile> {
         let file = storage.open(path)?;
         let len = file.byte_len()?;
         let mut opened =
             ShareFile { path: path.to_owned(), file, numbers: Vec::new(), places: vec![], read: 0 };
         let mut magic = [0; MAGIC.len()];
         if !fill(&*opened.file, &mut magic, 0)? || magic[..8] != MAGIC[..8] {
-            return Err(Unfit::damaged());
+            return Err(UnfitFile::damaged());
         }
         if magic != MAGIC {
-            return Err(Unfit::Refused(OTHER_VERSION.to_owned()));
+            return Err(UnfitFile::Refused(OTHER_VERSION.to_owned()));
         }
         let start = MAGIC.len() as u64;
         compare(manifest, &opened.section(MANIFEST, start, None)?)?;
 
         let mut tail = [0; TAIL as usize];
-        let at = len.checked_sub(TAIL).ok_or_else(Unfit::damaged)?;
+        let at = len.checked_sub(TAIL).ok_or_else(UnfitFile::damaged)?;
         if !fill(&*opened.file, &mut tail, at)? {
-            return Err(Unfit::damaged());
+            return Err(UnfitFile::damaged());
         }
         let end = opened.section(END, u64::from_le_bytes(tail), None)?;
-        (opened.numbers, opened.places) = parse_end(&end).ok_or_else(Unfit::damaged)?;
+        (opened.numbers, opened.places) = parse_end(&end).ok_or_else(UnfitFile::damaged)?;
         Ok(opened)
     }
 
     /// The contents of a section at a place, of that length if it is known.
-    fn section(&mut self, tag: Tag, at: u64, len: Option<u64>) -> Result<Vec<u8>, Unfit> {
+    fn section(&mut self, tag: Tag, at: u64, len: Option<u64>) -> Result<Vec<u8>, UnfitFile> {
         let mut head = [0; HEAD];
         if !fill(&*self.file, &mut head, at)? {
-            return Err(Unfit::damaged());
+            return Err(UnfitFile::damaged());
         }
         let [t0, t1, t2, t3, size @ .., c0, c1, c2, c3] = head;
         let size = u64::from_le_bytes(size);
         let is_expected = [t0, t1, t2, t3] == tag && len.is_none_or(|len| len == size);
         let room = self.file.byte_len()?.saturating_sub(at.saturating_add(HEAD as u64));
         if !is_expected || size > MAX_SECTION.min(room) {
-            return Err(Unfit::damaged());
+            return Err(UnfitFile::damaged());
         }
         let mut payload = vec![0; size as usize];
         let is_whole = fill(&*self.file, &mut payload, at + HEAD as u64)?;
         if !is_whole || checksum(tag, &payload) != u32::from_le_bytes([c0, c1, c2, c3]) {
-            return Err(Unfit::damaged());
+            return Err(UnfitFile::damaged());
         }
         self.read += HEAD as u64 + size;
         Ok(payload)
@@ -207,32 +207,32 @@ impl ShareFile {
     }
 
     /// What it says of the side of a block that is number `at` of them.
-    pub(super) fn contents(&mut self, at: usize) -> Result<Vec<u8>, Unfit> {
-        let Place { at, len, .. } = self.places[at];
+    pub(super) fn contents(&mut self, at: usize) -> Result<Vec<u8>, UnfitFile> {
+        let SectionPlace { at, len, .. } = self.places[at];
         let packed = self.section(BLOCK, at, Some(len))?;
-        unpack(&packed).ok_or_else(Unfit::damaged)
+        unpack(&packed).ok_or_else(UnfitFile::damaged)
     }
 }
 
 const OTHER_VERSION: &str = "was made by another version of the program";
 
 /// Compares what a file is to be with what it says that it is.
-fn compare(ours: &str, theirs: &[u8]) -> Result<(), Unfit> {
+fn compare(ours: &str, theirs: &[u8]) -> Result<(), UnfitFile> {
     if theirs == ours.as_bytes() {
         return Ok(());
     }
     let theirs = String::from_utf8_lossy(theirs);
     let mut lines = ours.lines().zip(theirs.lines());
     if lines.next().is_none_or(|(ours, theirs)| ours != theirs) {
-        return Err(Unfit::Refused(OTHER_VERSION.to_owned()));
+        return Err(UnfitFile::Refused(OTHER_VERSION.to_owned()));
     }
     let differing = lines.find(|(ours, theirs)| ours != theirs);
     let (ours, theirs) = differing.unwrap_or((ours, &theirs));
-    Err(Unfit::Refused(format!("says '{theirs}', not '{ours}'")))
+    Err(UnfitFile::Refused(format!("says '{theirs}', not '{ours}'")))
 }
 
 /// The numbers at the end of a file, and where its sections are.
-fn parse_end(bytes: &[u8]) -> Option<(Vec<u64>, Vec<Place>)> {
+fn parse_end(bytes: &[u8]) -> Option<(Vec<u64>, Vec<SectionPlace>)> {
     let (count, rest) = bytes.split_first_chunk::<4>()?;
     let count = u32::from_le_bytes(*count) as usize;
     if count > MOST_NUMBERS || rest.len() < 8 * count {
@@ -245,14 +245,14 @@ fn parse_end(bytes: &[u8]) -> Option<(Vec<u64>, Vec<Place>)> {
         let (block, rest) = entry.split_first_chunk::<4>()?;
         let (turn, rest) = rest.split_first()?;
         let (at, len) = rest.split_first_chunk::<8>()?;
-        Some(Place {
+        Some(SectionPlace {
             block: u32::from_le_bytes(*block),
             turn: if *turn == 0 { Color::White } else { Color::Black },
             at: u64::from_le_bytes(*at),
             len: u64::from_le_bytes(len.try_into().ok()?),
         })
     };
-    let places: Vec<Place> = entries.iter().map(place).collect::<Option<_>>()?;
+    let places: Vec<SectionPlace> = entries.iter().map(place).collect::<Option<_>>()?;
     left.is_empty().then_some((numbers, places))
 }
 
@@ -361,7 +361,7 @@ mod tests {
         simulated
     }
 
-    fn read(storage: &Simulated, path: &str) -> Result<Vec<Vec<u8>>, Unfit> {
+    fn read(storage: &Simulated, path: &str) -> Result<Vec<Vec<u8>>, UnfitFile> {
         let mut file = ShareFile::open(storage, Path::new(path), MANIFEST)?;
         assert_eq!(file.numbers, [12, u64::MAX]);
         let blocks: Vec<_> = file.blocks().collect();
@@ -386,11 +386,11 @@ mod tests {
             let mut bytes = whole.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
             storage.put(Path::new("b"), &bytes);
-            assert!(matches!(read(&storage, "b"), Err(Unfit::Refused(_))), "bit {bit}");
+            assert!(matches!(read(&storage, "b"), Err(UnfitFile::Refused(_))), "bit {bit}");
         }
         for len in 0..whole.len() {
             storage.put(Path::new("b"), &whole[..len]);
-            assert!(matches!(read(&storage, "b"), Err(Unfit::Refused(_))), "{len} bytes");
+            assert!(matches!(read(&storage, "b"), Err(UnfitFile::Refused(_))), "{len} bytes");
         }
     }
 
@@ -402,7 +402,8 @@ mod tests {
             ("hoffman 2\nKRvKB\npart 1 of 3\nwon in 4\n", "says 'KRvKN', not 'KRvKB'"),
             ("hoffman 2\nKRvKN\npart 1 of 4\nwon in 4\n", "says 'part 1 of 3', not 'part 1 of 4'"),
         ] {
-            let Err(Unfit::Refused(said)) = ShareFile::open(&storage, Path::new("a"), other) else {
+            let Err(UnfitFile::Refused(said)) = ShareFile::open(&storage, Path::new("a"), other)
+            else {
                 panic!("{other}");
             };
             assert_eq!(said, why);

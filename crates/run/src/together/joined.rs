@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use hoffman_board::{Color, Material};
 use hoffman_pages::{PagedCodes, Pages};
-use hoffman_solve::Share;
+use hoffman_solve::BlockShare;
 use hoffman_space::{
     Code, CodeStore as _, Codes, Counts, PawnSquares, SliceCounts, SliceValues, TableValues, side,
 };
 use hoffman_store::Storage;
 
-use super::file::{ShareFile, Unfit};
+use super::file::{ShareFile, UnfitFile};
 use super::{EndingShare, FOLDER, MOST, from_numbers, part_of};
 use crate::error::RunError;
 use crate::options::RunContext;
@@ -56,11 +56,11 @@ pub(crate) fn read_shares(
     values: &TableValues,
     run: RunContext<'_>,
 ) -> Result<(), RunError> {
-    let mut whole: Option<Whole> = None;
+    let mut whole: Option<JoinedShares> = None;
     for (number, share) in shares.iter().enumerate() {
         run.workplace.check_stop()?;
         let mut file = share.open_values(share.number, table, &*run.workplace.storage)?;
-        let refused = |unfit: Unfit, path: &Path| unfit.of(path, table);
+        let refused = |unfit: UnfitFile, path: &Path| unfit.of(path, table);
         let read = read_share(&mut file, number, shares.len(), values, (&mut whole, run.pages));
         read.map_err(|unfit| refused(unfit, &file.path))?;
         run.progress.slice(2 * values.layout.len() as u64 / shares.len() as u64);
@@ -74,7 +74,7 @@ pub(crate) fn read_shares(
 }
 
 /// What was read of all parts so far.
-struct Whole {
+struct JoinedShares {
     codes: [Room; 2],
     is_wide: bool,
     len: usize,
@@ -88,15 +88,15 @@ enum Room {
     Pages(Box<PagedCodes>),
 }
 
-impl Whole {
-    fn new(len: usize, is_wide: bool, longest: u16, pages: Option<&Arc<Pages>>) -> Whole {
+impl JoinedShares {
+    fn new(len: usize, is_wide: bool, longest: u16, pages: Option<&Arc<Pages>>) -> JoinedShares {
         let room = || match pages {
             None => Room::Memory(vec![0; len * if is_wide { 2 } else { 1 }]),
             Some(pages) if is_wide => Room::Pages(Box::new(PagedCodes::new::<u16>(pages, len))),
             Some(pages) => Room::Pages(Box::new(PagedCodes::new::<u8>(pages, len))),
         };
         let counts = SliceCounts::default();
-        Whole { codes: [room(), room()], is_wide, len, longest, counts }
+        JoinedShares { codes: [room(), room()], is_wide, len, longest, counts }
     }
 
     /// Takes the codes of a side of a block, which has so many bytes in each.
@@ -135,13 +135,13 @@ fn read_share(
     number: usize,
     of: usize,
     values: &TableValues,
-    (whole, pages): (&mut Option<Whole>, Option<&Arc<Pages>>),
-) -> Result<(), Unfit> {
-    let refused = |why: &str| Err(Unfit::Refused(why.to_owned()));
+    (whole, pages): (&mut Option<JoinedShares>, Option<&Arc<Pages>>),
+) -> Result<(), UnfitFile> {
+    let refused = |why: &str| Err(UnfitFile::Refused(why.to_owned()));
     let Some((longest, counts)) = from_numbers(&file.numbers) else {
         return refused("ends with other numbers");
     };
-    let share = Share::new(number, of);
+    let share = BlockShare::new(number, of);
     let own = (0..share.all()).filter(|&block| share.is_own(block));
     let own = own.flat_map(|block| [(block as u32, Color::White), (block as u32, Color::Black)]);
     let blocks: Vec<_> = file.blocks().collect();
@@ -156,7 +156,7 @@ fn read_share(
         if !is_wide && bytes.len() != positions {
             return refused("has another number of values");
         }
-        let whole = whole.get_or_insert_with(|| Whole::new(len, is_wide, longest, pages));
+        let whole = whole.get_or_insert_with(|| JoinedShares::new(len, is_wide, longest, pages));
         if (whole.is_wide, whole.longest) != (is_wide, longest) {
             return refused("is of another run than the parts before it");
         }

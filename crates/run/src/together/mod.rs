@@ -18,12 +18,12 @@ use std::time::Duration;
 use hoffman_board::Material;
 use hoffman_plan::{EndingJob, Graph};
 use hoffman_solve::{
-    BlockValues, Round, Share, SolveError, SolveOptions, SolvedShare, Tables, solve_share,
+    BlockShare, BlockValues, Round, SolveError, SolveOptions, SolvedShare, Tables, solve_share,
 };
 use hoffman_space::{Codes, Counts, KingPlacement, Layout, SliceCounts, TableValues};
 use hoffman_store::Storage;
 
-use self::exchange::Exchange;
+use self::exchange::FileExchange;
 pub use self::exchange::Traffic;
 use self::file::{Sections, ShareFile};
 use crate::cost::memory_of_share;
@@ -192,7 +192,7 @@ pub fn solve_part(
 ) -> Result<ShareReport, RunError> {
     let RunOptions { workplace, progress, .. } = options;
     progress.phase(Phase::Checking);
-    let share = Share::new(ending.number - 1, ending.of);
+    let share = BlockShare::new(ending.number - 1, ending.of);
     let path = ending.values_file(ending.number);
     let pairs = [share.own_count(), share.seen_count()];
     let kept = ShareReport { path: path.clone(), traffic: None, pairs };
@@ -220,7 +220,7 @@ pub fn solve_part(
     let tables = values_behind(graph, inputs, options, pages.clone())?;
 
     let run = RunContext { workplace, pages: pages.as_ref(), progress: *progress };
-    let exchange = Exchange {
+    let exchange = FileExchange {
         ending,
         share,
         rows: layout.len() / 64 / MOST,
@@ -247,7 +247,7 @@ pub fn solve_part(
 
 /// Solves the own king pairs, and writes their values.
 fn solve(
-    exchange: &Exchange<'_>,
+    exchange: &FileExchange<'_>,
     values: &TableValues,
     tables: &Tables,
     sections: &mut Sections<'_>,
@@ -300,4 +300,102 @@ fn from_numbers(numbers: &[u64]) -> Option<(u16, SliceCounts)> {
     let counts =
         SliceCounts { plain: [of(0), of(3)], diagonal: [of(6), of(9)], en_passant: vec![] };
     Some((u16::try_from(longest).ok()?, counts))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use hoffman_plan::complete;
+    use hoffman_store::Simulated;
+
+    use super::*;
+    use crate::checkpoint::{HEAD, checksum};
+    use crate::endings::{build_endings, ending_inputs};
+    use crate::presence::Depth;
+    use crate::progress::Silent;
+
+    const TABLE: &str = "t/krk.htb";
+
+    fn graph() -> Graph<EndingJob> {
+        let jobs = complete(["KRvK".parse().expect("an ending")]);
+        Graph::of_endings(&jobs, Path::new("t"))
+    }
+
+    fn part(storage: &Simulated, number: usize, patience: u64) -> Result<ShareReport, RunError> {
+        let storage = Arc::new(storage.clone());
+        let workplace = Workplace { storage, ..Workplace::default() };
+        let options = RunOptions::new(&Silent, workplace);
+        let graph = graph();
+        let inputs = ending_inputs(&graph, Depth::Whole, &options.workplace)?;
+        let material = "KRvK".parse().expect("an ending");
+        let share = EndingShare::new(&material, (number, 2), Path::new(TABLE))?;
+        solve_part(&share, &graph, inputs, Duration::from_secs(patience), &options)
+    }
+
+    /// Both parts, solved, and the files of the passes.
+    fn solved() -> Simulated {
+        let storage = Simulated::default();
+        let workplace = Workplace { storage: Arc::new(storage.clone()), ..Workplace::default() };
+        let kings = Graph { nodes: graph().nodes.into_iter().take(1).collect() };
+        build_endings(&kings, &RunOptions::new(&Silent, workplace)).expect("bare kings");
+        std::thread::scope(|threads| {
+            let other = threads.spawn(|| part(&storage, 2, 60));
+            part(&storage, 1, 60).expect("the first part");
+            other.join().expect("a thread").expect("the second part");
+        });
+        storage
+    }
+
+    /// The contents of the sections of a file: where they are.
+    fn sections(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
+        let (mut found, mut at) = (Vec::new(), 12);
+        while let Some(head) = bytes.get(at..at + HEAD) {
+            let len = u64::from_le_bytes(head[4..12].try_into().expect("eight bytes")) as usize;
+            found.push(at + HEAD..at + HEAD + len);
+            at += HEAD + len;
+        }
+        found
+    }
+
+    /// A file of another part says something else, and its checksums are right.
+    #[test]
+    fn what_a_file_says_is_taken_or_refused_by_name() {
+        let storage = solved();
+        let values = Path::new("t/krk.parts/1-of-2.values");
+        let right_values = storage.contents(values).expect("values");
+        let path = Path::new("t/krk.parts/2-of-2.won-7");
+        let right = storage.contents(path).expect("a pass");
+        let mut refused = 0;
+        let all = sections(&right);
+        // What it is, something of a block, and the end.
+        for place in [&all[0], &all[all.len() / 2], &all[all.len() - 1]] {
+            let tag: [u8; 4] = right[place.start - HEAD..][..4].try_into().expect("four bytes");
+            let last = place.len().saturating_sub(1);
+            for at in [0, 1, 2, 4, 5, 7, 12, last / 2, last] {
+                for change in [1, 0xff] {
+                    let mut wrong = right.clone();
+                    wrong[place.start + at.min(last)] ^= change;
+                    let crc = checksum(tag, &wrong[place.clone()]);
+                    wrong[place.start - 4..place.start].copy_from_slice(&crc.to_le_bytes());
+                    storage.put(path, &wrong);
+                    storage.remove(values).unwrap_or_default();
+                    match part(&storage, 1, 0) {
+                        // It may tell of more passes than there are.
+                        Ok(_) | Err(RunError::Partner { .. }) => {}
+                        Err(RunError::Input { why, .. }) if why.contains("2-of-2.won-") => {
+                            refused += 1;
+                        }
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+            }
+        }
+        assert!(refused > 25, "{refused}");
+        storage.put(path, &right);
+        storage.remove(values).unwrap_or_default();
+        let report = part(&storage, 1, 0).expect("the first part");
+        assert!(report.traffic.is_some_and(|traffic| traffic.recalled > 20));
+        assert!(storage.contents(values) == Some(right_values));
+    }
 }
