@@ -14,7 +14,7 @@ use hoffman::ReadOptions;
 use hoffman::process::is_folder;
 
 pub(crate) use formats::{ConvertArgs, EntryFormat, FileFormat, StreamArgs};
-pub(crate) use jobs::{JobsArgs, JoinArgs, OnlyArgs};
+pub(crate) use jobs::{JobsArgs, JoinArgs, OnlyArgs, SolvePartArgs};
 pub(crate) use lists::{
     AnnotateArgs, CompletionsArgs, LineArgs, ListArgs, ManArgs, PlotArgs, ResultName, SideName,
     UniqueName, ZugzwangName,
@@ -52,6 +52,9 @@ pub(crate) enum Command {
     /// Make one table of an ending from tables of its parts, checked: they agree, and none is
     /// missing.
     Join(JoinArgs),
+    /// Solve some of the king pairs of an ending without pawns, while other processes, which see
+    /// the same folder, solve the rest.
+    SolvePart(SolvePartArgs),
     /// Look positions up in tables that are there.
     Probe(ProbeArgs),
     /// Count what tables contain.

@@ -188,6 +188,7 @@ fn run_command(command: &Command) -> anyhow::Result<RunEnd> {
         Command::Pawngen(args) => commands::pawngen::run(args),
         Command::Plan(args) => commands::plan::run(args),
         Command::Join(args) => commands::join::run(args),
+        Command::SolvePart(args) => commands::solve_part::run(args),
         Command::Probe(args) => commands::probe::run(args),
         Command::Check(args) => commands::check::run(args),
         Command::Stats(args) => commands::stats::run(args),

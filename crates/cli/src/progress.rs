@@ -85,6 +85,7 @@ impl WorkState {
         match (self.phase, self.pass) {
             ("solving", pass) if pass > 0 => format!("{}, pass {pass}", self.table),
             ("solving" | "", _) => self.table.clone(),
+            ("waiting", pass) => format!("{}, pass {pass}, waiting for others", self.table),
             (phase, _) => format!("{phase} {}", self.table),
         }
     }

@@ -255,7 +255,7 @@ fn what_is_not_the_whole_ending_is_refused() {
     run(folder, &format!("join {parts} t/krk.htb -o new.htb"))
         .refused(1, &["t/krk.htb: holds KRvK, not KPvK"]);
     run(folder, "join t/krk.htb -o new.htb").refused(1, &["KRvK has no pawns"]);
-    run(folder, "join --format htb KRvK --dir t").refused(1, &["KRvK has no pawns"]);
+    run(folder, "join --format htb KRvK --dir t").refused(3, &["t/krk.parts is not there"]);
     run(folder, &format!("join {parts} t/kpk-e2+.htb -o new.htb"))
         .refused(3, &["new.htb cannot be made: t/kpk-e2+.htb is not there"]);
     run(folder, &format!("join {parts}")).refused(2, &["-o"]);

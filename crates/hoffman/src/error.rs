@@ -52,7 +52,8 @@ pub enum Error {
     /// More memory or disk is needed than there is.
     #[error("{0}")]
     Resources(Arc<RunError>),
-    /// What a table is made from is not there yet, or another run is making it.
+    /// What a table is made from is not there yet, or another run is making it, or has to be at
+    /// work and is not.
     #[error("{0}")]
     NotYet(Arc<RunError>),
     /// A table that is to be verified is not there.
@@ -167,7 +168,7 @@ impl From<RunError> for Error {
             RunError::Memory { .. } | RunError::LittleMemory { .. } | RunError::Disk { .. } => {
                 Error::Resources(Arc::new(error))
             }
-            RunError::NotThere { .. } => Error::NotYet(Arc::new(error)),
+            RunError::NotThere { .. } | RunError::Partner { .. } => Error::NotYet(Arc::new(error)),
             other => Error::Run(Arc::new(other)),
         }
     }

@@ -1,13 +1,14 @@
 //! The graph of jobs, for programs that run them apart: each makes one table from the files of
 //! others.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use hoffman_board::Variant;
 pub use hoffman_plan::Input as JobInput;
 use hoffman_plan::{EndingJob, Graph};
 use hoffman_reader::AsPosition;
-use hoffman_run::{JobCost, Silent, costs_of_jobs, jobs_of_controls};
+use hoffman_run::{EndingShare, JobCost, Silent, costs_of_jobs, costs_of_shares, jobs_of_controls};
 
 use crate::build::Target;
 use crate::error::Error;
@@ -48,7 +49,17 @@ pub enum MadeBy {
         /// The squares of its pawns, as the name of its file has them.
         part: String,
     },
-    /// The tables of all parts of an ending, by its name.
+    /// The pairs of kings of one of several processes that solve an ending at the same time; the
+    /// jobs of all of them have to run at once.
+    PartOfKings {
+        /// The ending.
+        ending: String,
+        /// Which process, counted from 1.
+        number: usize,
+        /// How many there are.
+        of: usize,
+    },
+    /// All parts of an ending, by its name.
     Joining(String),
     /// What a position needs of an ending.
     Part {
@@ -119,11 +130,17 @@ pub fn jobs(targets: &[Target], options: &Options) -> Result<JobGraph, Error> {
 
 /// The same for endings, those with pawns and as many men as the largest that is named in parts: a
 /// job for every part, by the files of the pawns, and one that joins them. Parts do not need each
-/// other.
+/// other. With a number of `processes` those of as many men without pawns are in parts, too: so
+/// many jobs that have to run at the same time ([`crate::solve_part`]), and one that joins them.
 ///
 /// # Errors
-/// Those of [`crate::plan()`]; control files have no such parts ([`Error::MixedTargets`]).
-pub fn jobs_in_parts(targets: &[Target], options: &Options) -> Result<JobGraph, Error> {
+/// Those of [`crate::plan()`]; control files have no such parts ([`Error::MixedTargets`]); there
+/// are more processes than an ending has pairs of kings.
+pub fn jobs_in_parts(
+    targets: &[Target],
+    processes: Option<NonZeroUsize>,
+    options: &Options,
+) -> Result<JobGraph, Error> {
     if targets.iter().any(|target| target.control_file().is_some()) {
         return Err(Error::MixedTargets);
     }
@@ -138,7 +155,56 @@ pub fn jobs_in_parts(targets: &[Target], options: &Options) -> Result<JobGraph, 
             None => MadeBy::Ending(ending),
         }
     };
-    of_endings(graph, made_by, options)
+    let Some(processes) = processes else { return of_endings(graph, made_by, options) };
+    let largest = graph.nodes.iter().map(|node| node.source.material.men()).max().unwrap_or(0);
+    let is_shared = |job: &EndingJob| {
+        let EndingJob { material, part } = job;
+        part.is_none() && !material.has_pawns() && material.men() == largest && largest > 2
+    };
+    let nodes = graph.nodes.iter().enumerate();
+    let shared: Vec<usize> =
+        nodes.filter(|(_, node)| is_shared(&node.source)).map(|(at, _)| at).collect();
+    let whole = of_endings(graph.clone(), made_by, options)?;
+    solved_together(whole, &graph, (&shared, processes.get()), options)
+}
+
+/// The same jobs but for some endings, each of which is solved by so many processes.
+fn solved_together(
+    whole: JobGraph,
+    graph: &Graph<EndingJob>,
+    (shared, of): (&[usize], usize),
+    options: &Options,
+) -> Result<JobGraph, Error> {
+    let mut jobs: Vec<PlannedJob> = Vec::new();
+    // The new number of every job.
+    let mut numbers: Vec<usize> = Vec::new();
+    for (at, mut job) in whole.jobs.into_iter().enumerate() {
+        for input in &mut job.inputs {
+            if let JobInput::Made(number) = input {
+                *number = numbers[*number];
+            }
+        }
+        if shared.contains(&at) {
+            let material = graph.nodes[at].source.material;
+            let [part, joining] = costs_of_shares(graph, at, of, &job.cost, &options.workplace());
+            let first = jobs.len();
+            for number in 1..=of {
+                let share = EndingShare::new(&material, (number, of), &job.output)?;
+                jobs.push(PlannedJob {
+                    output: share.output(),
+                    made_by: MadeBy::PartOfKings { ending: material.to_string(), number, of },
+                    inputs: job.inputs.clone(),
+                    cost: part,
+                });
+            }
+            job.inputs = (first..first + of).map(JobInput::Made).collect();
+            job.made_by = MadeBy::Joining(material.to_string());
+            job.cost = joining;
+        }
+        numbers.push(jobs.len());
+        jobs.push(job);
+    }
+    Ok(JobGraph { jobs })
 }
 
 /// The same for all that a position needs.

@@ -118,6 +118,7 @@ mod list;
 mod listing;
 mod one;
 mod options;
+mod part;
 mod plan;
 pub mod process;
 mod prove;
@@ -175,6 +176,7 @@ pub use list::{ListOptions, TableLists};
 pub use listing::{TableFile, TableInfo, tables_in};
 pub use one::OneTable;
 pub use options::{Options, STACK, VerifyOptions};
+pub use part::{Exchanged, PartOfKings, SolvedPart, solve_part};
 pub use plan::{Whole, plan, plan_position};
 pub use prove::{
     Certification, Effort, MEN_OF_TABLES, ProveOptions, Proved, ProvedMove, Reached, prove,

@@ -79,11 +79,12 @@ impl OneTable {
     }
 
     /// The table of an ending, to be joined from those of its parts by the files of the pawns,
-    /// which lie beside it: the parts of a plan ([`crate::jobs_in_parts`]). Its file is in the
+    /// which lie beside it: the parts of a plan ([`crate::jobs_in_parts`]). Without pawns it is
+    /// joined from what several processes have solved ([`crate::solve_part`]). Its file is in the
     /// folder unless it is named.
     ///
     /// # Errors
-    /// The ending has no pawns.
+    /// The ending has nothing but kings.
     pub fn of_ending_in_parts(
         ending: &Material,
         output: Option<&Path>,
@@ -229,11 +230,16 @@ impl OneTable {
 
 /// The table of a job, from those of the endings behind it.
 fn alone(job: EndingJob, options: &Options) -> OneTable {
+    OneTable(MadeFrom::Ending(graph_alone(job, options)))
+}
+
+/// A job as the last node of a graph, and the endings behind it.
+pub(crate) fn graph_alone(job: EndingJob, options: &Options) -> Graph<EndingJob> {
     let behind = dependencies(&job.material).into_iter();
     let mut jobs: Vec<EndingJob> =
         behind.map(|key| EndingJob { material: key.0, part: None }).collect();
     jobs.push(job);
-    OneTable(MadeFrom::Ending(graph_of_jobs(&jobs, options).alone(jobs.len() - 1)))
+    graph_of_jobs(&jobs, options).alone(jobs.len() - 1)
 }
 
 /// The table of a control file, or one of those that it stands for.

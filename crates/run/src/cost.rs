@@ -8,7 +8,7 @@ use std::path::Path;
 use hoffman_board::{Format, Material};
 use hoffman_control::ControlFile;
 use hoffman_plan::{EndingJob, Graph, Resources};
-use hoffman_solve::Method;
+use hoffman_solve::{BlockShare, Method};
 use hoffman_space::TableValues;
 use hoffman_store::folder_of;
 use hoffman_table::blocks::{CellStreams, Content, Profile, has_suffix};
@@ -314,6 +314,18 @@ pub(crate) fn memory_of_group(
 /// entries of the largest part or of the table itself.
 pub(crate) fn memory_of_joining(values: u64, largest_part: u64) -> u64 {
     values.saturating_add((values / 2).max(largest_part)) / 5 * 6
+}
+
+/// The memory that the king pairs of one of several processes need if nothing goes to the disk, in
+/// bytes: what they take in solving, the open positions and the newest frontiers of those around
+/// them, and the values behind, the entries of one of them beside it.
+pub(crate) fn memory_of_share(graph: &Graph<EndingJob>, at: usize, share: &BlockShare) -> u64 {
+    let pair = graph.nodes[at].positions() / share.all() as u64;
+    let own = pair * share.own_count() as u64 / 4 * 5;
+    let around = pair * (share.seen_count() - share.own_count()) as u64 / 4;
+    let behind = || graph.nodes[at].needed().map(|needed| graph.nodes[needed].positions());
+    let largest = behind().max().unwrap_or(0);
+    (own + around + behind().sum::<u64>() + largest / 2) / 5 * 6
 }
 
 /// The memory that is needed if nothing goes to the disk, in bytes, for the table of a

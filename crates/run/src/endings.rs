@@ -111,6 +111,21 @@ pub fn build_ending(
     build_missing(graph, found, report, options)
 }
 
+/// The values that the last node needs, from the files of the others, which are given by their
+/// numbers; in pages, if there are any.
+pub(crate) fn values_behind(
+    graph: &Graph<EndingJob>,
+    inputs: BTreeMap<usize, PathBuf>,
+    options: &RunOptions<'_>,
+    pages: Option<Arc<Pages>>,
+) -> Result<Tables, RunError> {
+    let found = FoundNodes { present: inputs.into_iter().collect(), refused: HashMap::new() };
+    let last: Vec<usize> = (0..graph.nodes.len()).next_back().into_iter().collect();
+    let mut build = Build::new(graph, options, found, &last, pages);
+    build.load_needed(&last)?;
+    Ok(build.tables)
+}
+
 /// The folder of the tables.
 fn folder_of_graph(graph: &Graph<EndingJob>) -> &Path {
     graph.nodes.first().map_or(Path::new(""), |node| folder_of(&node.output))

@@ -80,6 +80,20 @@ pub enum RunError {
         /// The files that are missing, and whether another run is making them now.
         missing: Vec<(PathBuf, bool)>,
     },
+    /// Another process that solves the same ending has not told in time what it decided.
+    #[error(
+        "{table} cannot be made: {file} is not there after {seconds} seconds; its part has to be solved at the \
+         same time",
+        table = .table.display(), file = .file.display()
+    )]
+    Partner {
+        /// The table.
+        table: PathBuf,
+        /// The file that is missing.
+        file: PathBuf,
+        /// How long it was waited for.
+        seconds: u64,
+    },
     /// A file that a table is made from is no use for it.
     #[error("{table} cannot be made: {why}", table = .table.display())]
     Input {

@@ -31,31 +31,38 @@ use crate::options::{MadeTable, RunContext, RunOptions, RunReport};
 use crate::presence::{difference_from_job, unfit_for_job};
 use crate::progress::Phase;
 use crate::room;
+use crate::together::{EndingShare, files_of, read_shares, remove_passes, shares_of};
 use crate::values::{decode_table, taking_of};
 use crate::workplace::Workplace;
 use crate::write::{Making, write_table};
 
-/// A table to be joined from those of parts.
+/// A table to be joined from those of parts; of an ending without pawns, from the values of the
+/// king pairs of several processes.
 pub struct Joining {
     /// The ending, stronger side White.
     material: Material,
-    /// The tables of the parts, each in either container.
+    /// The tables of the parts, each in either container. Without pawns it is found out what there
+    /// is.
     parts: Vec<PathBuf>,
     output: PathBuf,
 }
 
 impl Joining {
-    /// An ending from its parts by the files of the pawns, which lie beside it.
+    /// An ending from its parts by the files of the pawns, which lie beside it; without pawns from
+    /// what several processes have solved ([`crate::solve_part`]).
     ///
     /// # Errors
     ///
-    /// It has no pawns.
+    /// It has nothing but kings.
     pub fn of_ending(material: &Material, output: &Path) -> Result<Joining, RunError> {
         let material = material.normalized().0;
         let mut joining = Joining { material, parts: Vec::new(), output: output.to_owned() };
         let parts = Part::by_files(&material).into_iter();
-        joining.parts = parts.map(|part| joining.file_of(Some(part))).collect();
-        joining.expect_pawns()?;
+        if material.has_pawns() {
+            joining.parts = parts.map(|part| joining.file_of(Some(part))).collect();
+        } else {
+            EndingShare::new(&material, (1, 1), output)?;
+        }
         Ok(joining)
     }
 
@@ -95,7 +102,9 @@ impl Joining {
         if self.material.has_pawns() {
             return Ok(());
         }
-        Err(self.refusal(format!("{} has no pawns, and so no parts", self.material)))
+        let material = self.material;
+        let why = format!("{material} has no pawns, and so no tables of parts; name the ending");
+        Err(self.refusal(why))
     }
 
     /// Where it goes.
@@ -107,8 +116,11 @@ impl Joining {
     ///
     /// # Errors
     ///
-    /// Some are not there.
+    /// Some are not there; of an ending without pawns there are parts of several divisions.
     pub fn inputs(&self, workplace: &Workplace) -> Result<Vec<PathBuf>, RunError> {
+        if self.is_shared() {
+            return self.inputs_of_shares(workplace);
+        }
         let (mut found, mut missing) = (Vec::new(), Vec::new());
         for part in &self.parts {
             match names_of(part).find(|path| is_file(&*workplace.storage, path)) {
@@ -120,6 +132,23 @@ impl Joining {
             return Ok(found);
         }
         Err(RunError::NotThere { table: self.output.clone(), missing })
+    }
+
+    /// The files of the values of processes.
+    fn inputs_of_shares(&self, workplace: &Workplace) -> Result<Vec<PathBuf>, RunError> {
+        let files = files_of(&shares_of(&self.material, &self.output, workplace)?);
+        let missing = files.iter().filter(|path| !is_file(&*workplace.storage, path));
+        let missing: Vec<(PathBuf, bool)> =
+            missing.map(|path| (path.clone(), workplace.is_being_made(path))).collect();
+        if missing.is_empty() {
+            return Ok(files);
+        }
+        Err(RunError::NotThere { table: self.output.clone(), missing })
+    }
+
+    /// Whether it is joined from what processes have solved together.
+    fn is_shared(&self) -> bool {
+        self.parts.is_empty() && !self.material.has_pawns()
     }
 
     /// Joins the parts in these files. A file that is there under the name of the table and intact
@@ -142,7 +171,7 @@ impl Joining {
         if self.is_there(workplace)? && !anew {
             return self.kept(workplace);
         }
-        let largest = self.check_parts(inputs, workplace)?;
+        let largest = if self.is_shared() { 0 } else { self.check_parts(inputs, workplace)? };
         let folder = folder_of(&self.output);
         workplace.create_folder(folder)?;
         workplace.probe(folder)?;
@@ -154,8 +183,11 @@ impl Joining {
 
         let pages = self.pages(largest, folder, options)?;
         let run = RunContext { workplace, pages: pages.as_ref(), progress: *progress };
-        let joined = self.read(inputs, run)?;
-        let table = self.write(&joined, &options.args, run)?;
+        let joined = if self.is_shared() { self.read_shares(run) } else { self.read(inputs, run) };
+        let table = self.write(&joined?, &options.args, run)?;
+        if self.is_shared() {
+            remove_passes(&self.output, &*workplace.storage);
+        }
         Ok(RunReport { made: vec![table], kept: Vec::new() })
     }
 
@@ -237,14 +269,8 @@ impl Joining {
 
     /// Reads all parts, which are the whole ending together.
     fn read(&self, inputs: &[PathBuf], run: RunContext<'_>) -> Result<JoinedParts, RunError> {
-        let began = SystemTime::now();
-        let control = control_of_job(&self.job(), run.workplace.format())?;
-        let numbering = Numbering::of(&control, &Stop::default())?;
-        let values = TableValues::new(self.material, self.job().slices());
-        run.progress.begin(2 * values.layout.len() as u64 * values.slices.len() as u64);
-        run.progress.table(&self.job().file_name());
-        run.progress.phase(Phase::Reading);
-
+        let mut joined = self.begin(run)?;
+        let JoinedParts { numbering, values, .. } = &joined;
         let mut origins = HashMap::new();
         let mut counted = Some(HeaderCounts::default());
         let mut area = Vec::new();
@@ -257,12 +283,33 @@ impl Joining {
             let part = decode_table(&table, &all, taking, None, run, &mut area)?;
             let share = HeaderCounts::of(&table, &numbering.space, &self.material);
             counted = counted.zip(share).map(|(sum, share)| sum.with(share));
-            let twice = self.take(part, &values, (number, inputs), &mut origins)?;
+            let twice = self.take(part, values, (number, inputs), &mut origins)?;
             counted = counted.filter(|_| !twice);
             run.progress.slice(table.space().size());
         }
-        self.expect_whole(&values)?;
-        Ok(JoinedParts { control, numbering, values, counted, began })
+        self.expect_whole(values)?;
+        joined.counted = counted;
+        Ok(joined)
+    }
+
+    /// Nothing read yet.
+    fn begin(&self, run: RunContext<'_>) -> Result<JoinedParts, RunError> {
+        let began = SystemTime::now();
+        let control = control_of_job(&self.job(), run.workplace.format())?;
+        let numbering = Numbering::of(&control, &Stop::default())?;
+        let values = TableValues::new(self.material, self.job().slices());
+        run.progress.begin(2 * values.layout.len() as u64 * values.slices.len() as u64);
+        run.progress.table(&self.job().file_name());
+        run.progress.phase(Phase::Reading);
+        Ok(JoinedParts { control, numbering, values, counted: None, began })
+    }
+
+    /// Reads what processes have solved together.
+    fn read_shares(&self, run: RunContext<'_>) -> Result<JoinedParts, RunError> {
+        let joined = self.begin(run)?;
+        let shares = shares_of(&self.material, &self.output, run.workplace)?;
+        read_shares(&shares, &self.output, &joined.values, run)?;
+        Ok(joined)
     }
 
     /// Gives the slices of a part their places. Whether there were some already, which are the

@@ -10,8 +10,11 @@
 mod plan;
 
 mod controls;
-mod endings;
 mod join;
+
+mod together;
+
+mod endings;
 
 mod order;
 
@@ -73,11 +76,14 @@ pub use memory::{
 };
 pub use options::{MadeTable, RunOptions, RunReport, SolvedHook};
 pub use order::{graph_of_controls, read_control};
-pub use plan::{ControlJob, costs_of_jobs, jobs_of_controls, plan_controls, plan_endings};
+pub use plan::{
+    ControlJob, costs_of_jobs, costs_of_shares, jobs_of_controls, plan_controls, plan_endings,
+};
 pub use presence::Depth;
 pub use problem::{FuturebaseProblem, Misfit};
 pub use progress::{Phase, Progress, Silent};
 pub use room::least_memory;
 pub use threads::{Threads, cores};
+pub use together::{EndingShare, ShareReport, Traffic, solve_part};
 pub use values::values_of_table;
 pub use workplace::{Memory, Workplace};

@@ -7,14 +7,14 @@ use std::time::Instant;
 use hoffman_board::{ListedPiece, Material};
 use hoffman_control::{ControlFile, check_declarations};
 use hoffman_plan::{EndingJob, Graph, Input, Node, complete};
-use hoffman_solve::{SolveOptions, Tables, solve_table};
+use hoffman_solve::{BlockShare, SolveOptions, Tables, solve_table};
 use hoffman_space::{Layout, TableValues};
 use hoffman_store::{folder_of, is_file, is_like};
 
 use crate::analysis::{bounded, table_values};
 use crate::cost::{
     Cost, JobCost, RunPlan, cost_of_analysis, cost_of_ending, memory_of_endings, memory_of_joining,
-    plan_of_endings, sum,
+    memory_of_share, plan_of_endings, sum,
 };
 use crate::error::RunError;
 use crate::futurebases::{OpenFuturebase, differ_by_color, open_all};
@@ -23,7 +23,7 @@ use crate::options::RunOptions;
 use crate::order::{graph_of_controls, tables_of};
 use crate::presence::{expect_current, find_intact};
 use crate::progress::Silent;
-use crate::room::OWN;
+use crate::room::{OWN, least_memory};
 use crate::values::wanted_of_job;
 use crate::workplace::Workplace;
 
@@ -118,6 +118,34 @@ pub fn costs_of_jobs(
         costs.push(JobCost::new(&cost, needed, workplace, slowness));
     }
     Ok(costs)
+}
+
+/// What one of so many processes takes that solve the ending of a node together, and what joining
+/// their parts takes, of which it is known what making it at once takes.
+pub fn costs_of_shares(
+    graph: &Graph<EndingJob>,
+    at: usize,
+    of: usize,
+    whole: &JobCost,
+    workplace: &Workplace,
+) -> [JobCost; 2] {
+    let node = &graph.nodes[at];
+    let bounded = |needed: u64, least: u64, threads: usize, cost: JobCost| {
+        let bound = workplace.memory.map(|memory| memory.bytes.max(least));
+        let bound = bound.filter(|&bound| bound < needed);
+        let memory = bound.unwrap_or(needed).div_ceil(1 << 20) << 20;
+        JobCost { memory, from_disk: bound.is_some(), threads, ..cost }
+    };
+    let shares = (0..of).map(|number| memory_of_share(graph, at, &BlockShare::new(number, of)));
+    let needed = shares.max().unwrap_or(0) + OWN;
+    let threads = whole.threads.div_ceil(of.max(1));
+    let layout = node.resources.as_ref().map(|resources| &resources.layout);
+    let least = layout.map_or(0, |layout| least_memory(layout, threads));
+    // Its values, and half a byte a position of what it tells.
+    let disk = node.positions() / 2 * 3 / of.max(1) as u64;
+    let part = JobCost { seconds: whole.seconds / of.max(1) as f64, disk, ..*whole };
+    let joining = memory_of_joining(node.positions(), 0) + OWN;
+    [bounded(needed, least, threads, part), bounded(joining, least, whole.threads, *whole)]
 }
 
 /// What it takes to join the table of a node from those of its parts.

@@ -51,6 +51,8 @@ pub enum Phase {
     Reading,
     /// Values are computed.
     Solving,
+    /// Nothing, until other processes that solve the same ending have told what they know.
+    Waiting,
     /// A table is encoded, compressed and written.
     Writing,
 }
@@ -62,6 +64,7 @@ impl Phase {
             Phase::Checking => "checking",
             Phase::Reading => "reading",
             Phase::Solving => "solving",
+            Phase::Waiting => "waiting",
             Phase::Writing => "writing",
         }
     }

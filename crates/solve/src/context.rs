@@ -14,6 +14,7 @@ use hoffman_space::{KingPlacement, Layout, PawnSquares};
 use crate::blocks::{Block, axis_blocks, paired_blocks};
 use crate::kernels::tables::{Tables, tables};
 use crate::monitor::Monitor;
+use crate::share::BlockShare;
 
 /// The men of one colour, by where they are in the layout.
 #[derive(Clone, Default)]
@@ -44,6 +45,8 @@ pub(crate) struct Context<'a> {
     dim_squares: Vec<u64>,
     /// The squares that the lane man may stand on.
     lane_squares: u64,
+    /// The blocks that this process decides; none: all.
+    share: Option<&'a BlockShare>,
     /// May want to stop the work.
     monitor: Option<&'a dyn Monitor>,
     /// Whether blocks were left out because of that.
@@ -97,6 +100,7 @@ impl<'a> Context<'a> {
             kings,
             dim_squares,
             lane_squares,
+            share: None,
             monitor: None,
             incomplete: AtomicBool::new(false),
         }
@@ -107,11 +111,31 @@ impl<'a> Context<'a> {
         Context { monitor: Some(monitor), ..self }
     }
 
+    /// The same for a process that decides some blocks, and others the rest.
+    pub(crate) fn shared(self, share: &'a BlockShare) -> Context<'a> {
+        Context { share: Some(share), ..self }
+    }
+
+    /// Whether this process decides a block.
+    pub(crate) fn is_own(&self, block: usize) -> bool {
+        self.share.is_none_or(|share| share.is_own(block))
+    }
+
+    /// Whether it decides a block or has to know what others decide there.
+    pub(crate) fn is_seen(&self, block: usize) -> bool {
+        self.share.is_none_or(|share| share.is_seen(block))
+    }
+
+    /// Leaves the rest of the work undone.
+    pub(crate) fn give_up(&self) {
+        self.incomplete.store(true, Ordering::Relaxed);
+    }
+
     /// Whether the work is to stop. A block before which that is asked is left out then.
     pub(crate) fn is_stopped(&self) -> bool {
         let stopped = self.monitor.is_some_and(Monitor::is_stopped);
         if stopped {
-            self.incomplete.store(true, Ordering::Relaxed);
+            self.give_up();
         }
         stopped
     }

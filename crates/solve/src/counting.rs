@@ -75,7 +75,7 @@ impl SideCount<'_> {
             |n: usize| paired && context.blocks[n].outer.iter().all(|king| king >> 3 == king & 7);
         let count = |n: usize| {
             let mut counts = Counts::default();
-            if !context.is_stopped() {
+            if context.is_own(n) && !context.is_stopped() {
                 slice.with(n, self.color, &mut |parts| counts = self.block::<C>(n, parts));
             }
             [counts, if is_diagonal(n) { counts } else { Counts::default() }]

@@ -13,15 +13,17 @@
 //!   the exits of every slice, and solve the slices in order; `one_slice` solves one for a caller
 //!   that knows what lies behind;
 //! - *a slice*: `slice_solver` solves one, in memory or in pages; `slice` is the slice with its
-//!   start and its passes, `proptable_slice` one whose blocks tell each other by updates,
+//!   start and its passes, `shared_slice` one that several processes solve together,
+//!   `proptable_slice` one whose blocks tell each other by updates,
 //!   `written_values` its end, `counting` its statistics, `pass_loop` the order of its passes.
 //!   `store` is what it lies in: `memory_store` or `paged_store`;
 //! - *the work on a block*: `dispatch` chooses the instructions for `valuation` (exits and
 //!   values), `passes` and `move_counts`; `nearby` is what they see of other blocks;
 //! - *exits*: `exit_values` and `exit_moves` find what `exits` are worth, `target` and `view` read
 //!   what is behind them, `steps` lists them;
-//! - *words*: `context` and `blocks` (a slice cut into blocks), `sets` (sets of positions),
-//!   `options` and `monitor` (what is asked and told);
+//! - *words*: `context` and `blocks` (a slice cut into blocks), `share` (the blocks of one of
+//!   several processes), `sets` (sets of positions), `options` and `monitor` (what is asked and
+//!   told);
 //! - `kernels`: the inner loops.
 //!
 //! [`TableValues`]: hoffman_space::TableValues
@@ -35,6 +37,7 @@ mod table_solver;
 mod counting;
 mod pass_loop;
 mod proptable_slice;
+mod shared_slice;
 mod slice;
 mod slice_solver;
 mod written_values;
@@ -67,6 +70,7 @@ mod kernels;
 mod monitor;
 mod options;
 mod sets;
+mod share;
 
 #[doc(hidden)]
 pub mod bench;
@@ -78,7 +82,8 @@ pub use analysis::{
 pub use monitor::{Decided, Monitor, PassReport, TakeDecided};
 pub use one_slice::{Behind, Leaving, SliceRules, leavings, solve_one_slice};
 pub use options::{Method, SolveError, SolveOptions};
-pub use table_solver::{Tables, in_pages, solve_table};
+pub use share::{BlockShare, BlockValues, Partners, Round, RoundSum, SolvedShare, TakeValues};
+pub use table_solver::{Tables, in_pages, solve_share, solve_table};
 
 #[cfg(test)]
 mod for_tests;

@@ -129,7 +129,8 @@ impl Store for PagedStore<'_> {
                 planes.each_ref().map(|plane| vec![0; plane.page(n).map_or(0, Page::len)]);
             let result = work(n, words.each_mut().map(Vec::as_mut_slice));
             for (plane, words) in planes.iter().zip(words) {
-                if let Some(page) = plane.page(n) {
+                // Pages are zeros until they are written.
+                if let Some(page) = plane.page(n).filter(|_| words.iter().any(|&word| word != 0)) {
                     plane.file.write(page, words);
                 }
             }
@@ -279,6 +280,13 @@ impl LogStore for PagedLogs {
         self.lists.sets[n].extend(put.map(|put| (moves, put.list)));
         if newest {
             self.newest[n] = put;
+        }
+    }
+
+    fn forget(&mut self, n: usize) {
+        self.newest[n] = None;
+        for (_, page) in self.lists.sets[n].drain(..) {
+            drop(self.lists.file.take(page));
         }
     }
 

@@ -15,7 +15,8 @@ use crate::monitor::{Decided, TakeDecided};
 use crate::pass_loop::{Passes, RunResult};
 use crate::passes::{BlockTask, LossSources, MatePlanes, WinSources};
 use crate::problem::Problem;
-use crate::sets::{Log, PositionSet, marked};
+use crate::sets::{Log, PositionSet, PositionSets, marked};
+use crate::share::Round;
 use crate::store::{EventStore, LogStore, Pass, PlaneStore, Store};
 use crate::threads::{PARALLEL_ROWS, share, with_exit_room, with_scratch};
 use crate::valuation::ExitPlanes;
@@ -103,12 +104,16 @@ impl<'a, S: Store> Slice<'a, S> {
         let (wins, losses) = (&mut exit_wins[color], &mut exit_losses[color]);
         let planes = [&mut open[color], &mut held[color], &mut must_capture[color]];
         let events = store.write(share, planes, |number, [open, held, must_capture]| {
+            if !context.is_seen(number) {
+                return (wins.keep(PositionSets::default()), losses.keep(PositionSets::default()));
+            }
             dispatch::legal_block(context, &context.blocks[number], color, open);
             let task = BlockTask { context, number, color, must_capture: &[] };
             let planes = ExitPlanes { held, must_capture };
             let events = with_exit_room(|room: &mut ExitRoom<C>| {
                 // What is left out for good is forgotten in the end.
-                let exits = if context.is_stopped() { &[] } else { exits };
+                let is_wanted = context.is_own(number) && !context.is_stopped();
+                let exits = if is_wanted { exits } else { &[] };
                 dispatch::exit_block::<C>(task, exits, open, planes, room)
             });
             (wins.keep(events.wins), losses.keep(events.losses))
@@ -128,7 +133,7 @@ impl<'a, S: Store> Slice<'a, S> {
             Pass { moves: 0, share },
             planes.map(|((held, stalemates), spared)| [held, stalemates, spared]),
             losses,
-            |_, n| !context.blocks[n].empty && !context.is_stopped(),
+            |_, n| context.is_own(n) && !context.blocks[n].empty && !context.is_stopped(),
             |color, n, [held, stalemates, spared], log| {
                 pass.decide::<C>(color, n, MatePlanes { held, spared, stalemates }, log)
             },
@@ -166,6 +171,66 @@ impl<'a, S: Store> Slice<'a, S> {
                 true
             },
         );
+    }
+
+    /// Lets the losses of the newest pass leave the open positions, as the next win pass does in
+    /// the blocks that it works on.
+    pub(crate) fn let_losses_leave(&mut self) {
+        for color in Color::ALL {
+            let losses = &self.losses[color];
+            for n in (0..self.context.blocks.len()).filter(|&n| losses.is_waiting(n)) {
+                self.open[color].change(n, |open| {
+                    losses.newest(n).get().leave(open);
+                    true
+                });
+            }
+        }
+    }
+
+    /// Shows what the newest pass decided in the blocks that this process decides.
+    pub(crate) fn show_newest(&self, round: Round, take: &mut TakeDecided<'_>) -> io::Result<()> {
+        let Round { won, moves } = round;
+        let result = if won { RunResult::Wins } else { RunResult::Losses };
+        for turn in [Color::White, Color::Black] {
+            let logs = &self.logs(result)[turn];
+            for (block, n) in (0..).zip(0..self.context.blocks.len()) {
+                if !self.context.is_own(n) || !logs.is_waiting(n) {
+                    continue;
+                }
+                let newest = logs.newest(n);
+                let (rows, masks) = (newest.get().rows(), newest.get().masks());
+                take(Decided { turn, won, moves, block, rows, masks })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes over what the newest pass decided in a block; earlier passes are remembered of blocks
+    /// that this process decides. False if no pass can have decided that.
+    pub(crate) fn take_newest(&mut self, decided: &Decided<'_>, is_own: bool) -> bool {
+        let &Decided { turn, won, moves, rows, masks, .. } = decided;
+        let n = decided.block as usize;
+        let logs = if won { &mut self.wins } else { &mut self.losses };
+        if !logs[turn].can_take(n, moves) {
+            return false;
+        }
+        let mut fits = false;
+        self.open[turn].change(n, |open| {
+            fits = decided.fits(open);
+            // Losses leave in the next win pass.
+            let leave = fits && won;
+            if leave {
+                PositionSet::new(rows, masks, None).leave(open);
+            }
+            leave
+        });
+        if fits {
+            if !is_own {
+                logs[turn].forget(n);
+            }
+            logs[turn].take(n, moves, PositionSet::new(rows, masks, None), true);
+        }
+        fits
     }
 
     fn logs(&self, result: RunResult) -> &ByColor<S::Logs> {
@@ -223,7 +288,8 @@ impl<S: Store> WinPass<'_, S> {
         let WinPass { context, losses, .. } = self;
         let reached = losses[color].is_waiting(n)
             || losses[color.other()].reaches(n, &context.blocks[n], color);
-        (reached || self.exit_wins[color].has(n, self.moves)) && !context.is_stopped()
+        let is_due = reached || self.exit_wins[color].has(n, self.moves);
+        is_due && context.is_own(n) && !context.is_stopped()
     }
 
     /// Moves what is won from the open positions of a block to its log; whether any are open no
@@ -260,7 +326,8 @@ impl<S: Store> LossPass<'_, S> {
     fn is_due(&self, color: Color, n: usize) -> bool {
         let LossPass { context, wins, .. } = self;
         let reached = wins[color.other()].reaches(n, &context.blocks[n], color);
-        (reached || self.exit_losses[color].has(n, self.moves)) && !context.is_stopped()
+        let is_due = reached || self.exit_losses[color].has(n, self.moves);
+        is_due && context.is_own(n) && !context.is_stopped()
     }
 
     /// Puts what is lost into the log of a block; whether an exit has made anything losable that
@@ -339,15 +406,10 @@ impl<S: Store> Passes for Slice<'_, S> {
     }
 
     fn skip(&mut self, passes: &RangeInclusive<u16>) {
+        self.let_losses_leave();
         for color in Color::ALL {
             let (losses, events) = (&mut self.losses[color], &self.exit_losses[color]);
             for n in 0..self.context.blocks.len() {
-                if losses.is_waiting(n) {
-                    self.open[color].change(n, |open| {
-                        losses.newest(n).get().leave(open);
-                        true
-                    });
-                }
                 let due = passes.clone().take_while(|&moves| moves <= events.last());
                 for moves in due.filter(|&moves| events.has(n, moves)) {
                     self.held[color].change(n, |held| {

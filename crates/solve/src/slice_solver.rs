@@ -1,4 +1,4 @@
-//! Solving one slice: in memory if it fits there, else in pages.
+//! Solving one slice, or a share of one: in memory if it fits there, else in pages.
 
 use std::sync::Arc;
 
@@ -14,7 +14,10 @@ use crate::pass_loop;
 use crate::problem::Problem;
 use crate::proptable_slice::PropTableSlice;
 use crate::recycled::Recycled;
+use crate::share::{Partners, SolvedShare, TakeValues};
+use crate::shared_slice::SharedSlice;
 use crate::slice::Slice;
+use crate::store::Store;
 use crate::written_values::{CodesInPages, Coding, MemoryCodes, OutcomesInMemory};
 
 /// Solves a slice; in pages if there are any, and block by block if it does not fit there.
@@ -120,6 +123,57 @@ fn in_pages<C: Code>(
         slice.into_values::<u16, _>(problem, moves, Coding::exact(), new)
     };
     finished(context, values)
+}
+
+/// Solves the blocks of a slice that this process decides, and shows their values.
+///
+/// # Errors
+///
+/// [`SolveError::Stopped`], also where the partners keep another reason.
+pub(crate) fn solve_share(
+    problem: &Problem<'_>,
+    options: &SolveOptions,
+    together: (&dyn Partners, &dyn Monitor),
+    take: &mut TakeValues<'_>,
+) -> Result<SolvedShare, SolveError> {
+    if problem.deepest() < u8::MAX_MOVES {
+        share_with::<u8>(problem, options, together, take)
+    } else {
+        share_with::<u16>(problem, options, together, take)
+    }
+}
+
+/// The same with codes `C` for the values behind the exits.
+fn share_with<C: Code>(
+    problem: &Problem<'_>,
+    options: &SolveOptions,
+    together: (&dyn Partners, &dyn Monitor),
+    take: &mut TakeValues<'_>,
+) -> Result<SolvedShare, SolveError> {
+    let (rows, blocks) = (problem.context.rows(), problem.context.blocks.len());
+    if let Some(pages) = &options.pages {
+        let store = || PagedStore { pages, rows, blocks };
+        return share_in::<C, _>(store, problem, together, take);
+    }
+    let recycled = &Recycled::new(false);
+    share_in::<C, _>(|| MemoryStore { recycled, rows, blocks }, problem, together, take)
+}
+
+/// The same in a store.
+fn share_in<C: Code, S: Store>(
+    store: impl Fn() -> S,
+    problem: &Problem<'_>,
+    (partners, monitor): (&dyn Partners, &dyn Monitor),
+    take: &mut TakeValues<'_>,
+) -> Result<SolvedShare, SolveError> {
+    let start = || SharedSlice::start(Slice::start::<C>(store(), problem), partners);
+    let (slice, moves) = pass_loop::decide(&problem.context, monitor, start)?;
+    if is_narrow(problem, moves) {
+        slice.show_values::<u8>(take)?;
+    } else {
+        slice.show_values::<u16>(take)?;
+    }
+    Ok(SolvedShare { counts: slice.counts(), max_moves: moves })
 }
 
 /// Whether the values of a slice fit into bytes, whose longest win or loss is known.

@@ -35,8 +35,8 @@ pub(crate) trait Store: Sync {
         logs: impl IntoIterator<Item = Self::Logs>,
     );
 
-    /// Lets `work` write the parts of some planes, `share` blocks after each other; what it
-    /// returns, block by block.
+    /// Lets `work` write the parts of some planes that were just made, `share` blocks after each
+    /// other; what it returns, block by block.
     fn write<const N: usize, R: Send>(
         &self,
         share: usize,
@@ -100,6 +100,8 @@ pub(crate) trait LogStore: Send + Sync {
     fn can_take(&self, n: usize, moves: u16) -> bool;
     /// Adds what a pass decided in a block, and lets it wait for the next one if it is the newest.
     fn take(&mut self, n: usize, moves: u16, decided: PositionSet<'_>, newest: bool);
+    /// Forgets what was decided in a block.
+    fn forget(&mut self, n: usize);
     /// Lets nothing wait any more.
     fn begin(&mut self);
     /// Forgets, where that saves memory, which pass decided what, but for the newest one; passes

@@ -14,6 +14,7 @@ use crate::monitor::Monitor;
 use crate::options::{SolveError, SolveOptions};
 use crate::problem::Problem;
 use crate::recycled::Recycled;
+use crate::share::{Partners, SolvedShare, TakeValues};
 use crate::slice_solver;
 use crate::steps::{self, Step, Way};
 use crate::target::ExitTarget;
@@ -40,6 +41,26 @@ pub fn solve_table(
         let problem = problem(context, table, tables, options.count)?;
         slice_solver::solve(&problem, options, recycled, monitor)
     })
+}
+
+/// Solves the blocks of an ending without pawns that this process decides, while others decide the
+/// rest, and shows `take` their values.
+///
+/// # Errors
+///
+/// Those of [`solve_table`]; [`SolveError::Stopped`] also if the partners could not meet, who keep
+/// the reason.
+pub fn solve_share(
+    table: &TableValues,
+    tables: &Tables,
+    options: &SolveOptions,
+    (partners, monitor): (&dyn Partners, &dyn Monitor),
+    take: &mut TakeValues<'_>,
+) -> Result<SolvedShare, SolveError> {
+    let context = Context::new(&table.layout, PawnSquares::default()).watched_by(monitor);
+    let context = context.shared(partners.share());
+    let problem = problem(context, table, tables, options.count)?;
+    slice_solver::solve_share(&problem, options, (partners, monitor), take)
 }
 
 /// The same table with its values in pages.

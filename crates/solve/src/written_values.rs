@@ -181,7 +181,13 @@ impl<S: Store> Slice<'_, S> {
     }
 
     /// One side's codes of a block, from what the passes decided; they are illegal before.
-    fn decode<C: Code>(&self, n: usize, color: Color, coding: Coding<C>, codes: &mut [C]) {
+    pub(crate) fn decode<C: Code>(
+        &self,
+        n: usize,
+        color: Color,
+        coding: Coding<C>,
+        codes: &mut [C],
+    ) {
         dispatch::write_block::<C>(&self.open[color].block(n), None, codes);
         let logs = [(&self.wins[color], coding.win), (&self.losses[color], coding.loss)];
         for (logs, code) in logs {

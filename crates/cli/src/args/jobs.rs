@@ -30,9 +30,10 @@ pub(crate) struct JobsArgs {
     pub(crate) jobs: Option<usize>,
     /// Make endings with pawns, as many men as the largest that is named have, in parts: a job for
     /// each choice of files for the pawns, and one that joins them (hoffman join). Such jobs do not
-    /// need each other, so several machines work on one table.
-    #[arg(long)]
-    pub(crate) parts: bool,
+    /// need each other, so several machines work on one table. With a number, endings of as many
+    /// men without pawns are solved by so many processes at the same time (hoffman solve-part).
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    pub(crate) parts: Option<usize>,
     /// With every table a job that verifies so many of its entries and writes what it finds to
     /// `verified` beside it.
     #[arg(long, value_name = "N")]
@@ -58,11 +59,44 @@ pub(crate) struct OnlyArgs {
     pub(crate) receipt: Option<PathBuf>,
 }
 
+/// One of several processes that solve an ending together.
+#[derive(Args, Debug)]
+pub(crate) struct SolvePartArgs {
+    /// The ending, which has no pawns, such as KRRvKR. The tables that its captures lead to must be
+    /// in the folder.
+    #[arg(value_name = "MATERIAL")]
+    pub(crate) ending: String,
+    /// Which part this process solves, and of how many, such as 2/8. The processes of all parts
+    /// work at the same time; one that was ended goes on when the same command is given again.
+    /// When all are done, hoffman join makes one table of the parts.
+    #[arg(long, value_name = "K/N", value_parser = part_of_several)]
+    pub(crate) part: (usize, usize),
+    #[command(flatten)]
+    pub(crate) folder: FolderArgs,
+    /// How many seconds the process of another part is waited for, every time, before this one ends
+    /// with exit code 3: try again.
+    #[arg(long, value_name = "SECONDS", default_value_t = 3_600)]
+    pub(crate) patience: u64,
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
+}
+
+/// Two numbers with a stroke between them.
+fn part_of_several(text: &str) -> Result<(usize, usize), String> {
+    let numbers = text
+        .split_once('/')
+        .and_then(|(number, of)| Some((number.parse::<usize>().ok()?, of.parse::<usize>().ok()?)));
+    let is_part = |&(number, of): &(usize, usize)| (1..=of).contains(&number);
+    let said = "a part is a number and how many there are, such as 2/8";
+    numbers.filter(is_part).ok_or_else(|| said.to_owned())
+}
+
 /// Parts that become one table.
 #[derive(Args, Debug)]
 pub(crate) struct JoinArgs {
     /// The tables of parts, which may overlap; or an ending such as KRPvKR, whose parts by the
-    /// files of its pawns lie in the folder, as hoffman plan --parts makes them.
+    /// files of its pawns lie in the folder, as hoffman plan --parts makes them; or one without
+    /// pawns, which several processes of hoffman solve-part have solved there.
     #[arg(required = true, value_name = "PART|MATERIAL")]
     pub(crate) what: Vec<String>,
     /// The table to be written [default, for an ending: its table in the folder].

@@ -126,9 +126,16 @@ pub(crate) fn only(
     (receipt, work): (Option<&Path>, &WorkArgs),
 ) -> anyhow::Result<RunEnd> {
     interrupt::end_with_try_again();
-    let made = find()
-        .and_then(|table| tell(work, |progress| table.build(receipt, options, progress).map(drop)));
-    let Err(error) = made else { return Ok(RunEnd::Done) };
+    judge(
+        find().and_then(|table| {
+            tell(work, |progress| table.build(receipt, options, progress).map(drop))
+        }),
+    )
+}
+
+/// How a job has ended, as its exit code tells it.
+pub(crate) fn judge(done: anyhow::Result<()>) -> anyhow::Result<RunEnd> {
+    let Err(error) = done else { return Ok(RunEnd::Done) };
     let known = error.downcast_ref::<Error>();
     let needed = known.and_then(Error::needed_memory);
     let outcome = match needed {

@@ -21,6 +21,7 @@ pub(crate) mod prompt;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
 pub(crate) mod solve;
+pub(crate) mod solve_part;
 pub(crate) mod stats;
 mod tables;
 pub(crate) mod uci;

@@ -1,5 +1,6 @@
 //! What a run would cost.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use hoffman::process::{available_memory, cores, is_address};
@@ -34,7 +35,7 @@ fn answer(args: &PlanArgs) -> anyhow::Result<RunEnd> {
     let what = What::of(args)?;
     let wanted = &args.jobs;
     let is_run = wanted.run || wanted.makefile || wanted.snakefile || wanted.slurm;
-    if wanted.parts && !is_run && !args.json {
+    if wanted.parts.is_some() && !is_run && !args.json {
         let text =
             "--parts makes jobs: --json, --makefile, --snakefile, --slurm or --run says for whom";
         return Err(Misuse(text.to_owned()).into());
@@ -100,7 +101,7 @@ impl What {
             expect_no_format(args.jobs.format, args.jobs.streams, Formatless::Position)?;
             return Ok(What { position: Some(args.what.join(" ")), targets: Vec::new(), options });
         }
-        if args.jobs.parts {
+        if args.jobs.parts.is_some() {
             expect_fast(args.jobs.streams)?;
         }
         let options = contained(options, args.jobs.format, args.jobs.streams, &args.work)?;
@@ -133,8 +134,13 @@ impl What {
             };
         Ok(match &self.position {
             Some(fen) => hoffman::jobs_of_position(fen.as_str(), &options)?,
-            None if args.jobs.parts => hoffman::jobs_in_parts(&self.targets, &options)?,
-            None => hoffman::jobs(&self.targets, &options)?,
+            None => match args.jobs.parts {
+                Some(processes) => {
+                    let processes = NonZeroUsize::new(processes);
+                    hoffman::jobs_in_parts(&self.targets, processes, &options)?
+                }
+                None => hoffman::jobs(&self.targets, &options)?,
+            },
         })
     }
 
@@ -151,9 +157,9 @@ impl What {
         }
         common.places.extend(args.foreign.repeated());
         if let Some(format) = args.jobs.format {
-            common.making.extend(format.repeated());
+            common.format.extend(format.repeated());
         }
-        common.making.extend(args.jobs.streams.repeated());
+        common.format.extend(args.jobs.streams.repeated());
         common.making.extend(args.work.repeated());
         Ok(common)
     }
@@ -161,7 +167,7 @@ impl What {
 
 /// Refuses to make in parts what is no ending.
 fn expect_endings(args: &PlanArgs) -> anyhow::Result<()> {
-    if !args.jobs.parts {
+    if args.jobs.parts.is_none() {
         return Ok(());
     }
     Err(Misuse("--parts is for endings, such as KRPvKR".to_owned()).into())

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Job, PROGRAM, command_line, plain};
+use super::{Job, PROGRAM, command_line, expect_apart, plain};
 
 /// What stands before the rules. A table that was found to be current gets a new time, so that it
 /// is not looked at again.
@@ -18,6 +18,7 @@ all:";
 
 /// A Makefile.
 pub(crate) fn makefile(jobs: &[Job]) -> anyhow::Result<String> {
+    expect_apart(jobs, "make")?;
     let (mut all, mut rules) = (HEAD.to_owned(), String::new());
     for job in jobs {
         let output = plain(&job.output)?;

@@ -63,6 +63,8 @@ enum JobKind {
 pub(crate) struct Common {
     /// Where tables are, of all jobs.
     pub(crate) places: Vec<String>,
+    /// In which files they are written.
+    pub(crate) format: Vec<String>,
     /// How they are made.
     pub(crate) making: Vec<String>,
     /// How many entries of each are verified, by jobs that come last.
@@ -74,7 +76,10 @@ pub(crate) fn jobs(graph: &JobGraph, common: &Common) -> anyhow::Result<Vec<Job>
     let made = graph.jobs.iter().map(|planned| Job::new(graph, planned, common));
     let mut all: Vec<Job> = made.collect::<anyhow::Result<_>>()?;
     if let Some(entries) = common.verify {
-        for (at, planned) in graph.jobs.iter().enumerate() {
+        let tables = graph.jobs.iter().enumerate();
+        let is_table =
+            |planned: &PlannedJob| !matches!(planned.made_by, MadeBy::PartOfKings { .. });
+        for (at, planned) in tables.filter(|(_, planned)| is_table(planned)) {
             let verifying = Job::verifying(&all[at], (at, planned), entries, common)?;
             all.push(verifying);
         }
@@ -89,8 +94,12 @@ impl Job {
         let receipt = text(&receipt_of(&planned.output))?;
 
         let mut arguments = what(&planned.made_by, &output)?;
-        arguments.extend([&common.places[..], &common.making].concat());
-        arguments.extend(["--reproducible".to_owned(), "--receipt".to_owned(), receipt]);
+        if matches!(planned.made_by, MadeBy::PartOfKings { .. }) {
+            arguments.extend([&common.places[..], &common.making].concat());
+        } else {
+            arguments.extend([&common.places[..], &common.format, &common.making].concat());
+            arguments.extend(["--reproducible".to_owned(), "--receipt".to_owned(), receipt]);
+        }
         Ok(Job {
             output,
             inputs: inputs.collect::<anyhow::Result<_>>()?,
@@ -129,6 +138,14 @@ impl Job {
             kind: JobKind::Verifies(table.output.clone(), entries),
             output,
         })
+    }
+
+    /// The ending that it solves a part of, together with others that have to run at the same time.
+    pub(crate) fn together(&self) -> Option<&str> {
+        match &self.kind {
+            JobKind::Makes(MadeBy::PartOfKings { ending, .. }) => Some(ending),
+            _ => None,
+        }
     }
 
     /// The table that it makes or verifies.
@@ -218,6 +235,10 @@ impl Job {
             JobKind::Makes(MadeBy::PartOfEnding { ending, part }) => {
                 (all["material"], all["part"]) = (json!(ending), json!(part));
             }
+            JobKind::Makes(MadeBy::PartOfKings { ending, number, of }) => {
+                (all["material"], all["part"]) = (json!(ending), json!(format!("{number}/{of}")));
+                all["at_once"] = json!(of);
+            }
             JobKind::Makes(MadeBy::Joining(ending)) => {
                 (all["material"], all["joined"]) = (json!(ending), json!(true));
             }
@@ -241,10 +262,23 @@ fn what(made_by: &MadeBy, output: &str) -> anyhow::Result<Vec<String>> {
     Ok(match made_by {
         MadeBy::Ending(ending) => vec![build, only, ending.clone()],
         MadeBy::PartOfEnding { ending, part } => vec![build, only, format!("{ending}-{part}")],
+        MadeBy::PartOfKings { ending, number, of } => {
+            let [solve_part, part] = ["solve-part", "--part"].map(str::to_owned);
+            vec![solve_part, ending.clone(), part, format!("{number}/{of}")]
+        }
         MadeBy::Joining(ending) => vec![join, ending.clone()],
         MadeBy::Part { fen, .. } => vec![build, fen.clone(), only, output.to_owned()],
         MadeBy::Control { file, .. } => vec![build, text(file)?, only, output.to_owned()],
     })
+}
+
+/// Refuses jobs that have to run at the same time where they are begun one by one.
+fn expect_apart(jobs: &[Job], engine: &str) -> anyhow::Result<()> {
+    let Some(ending) = jobs.iter().find_map(Job::together) else { return Ok(()) };
+    anyhow::bail!(
+        "the processes that solve {ending} together have to run at the same time, and {engine} begins jobs \
+         one by one: --run and --slurm run them, --json lists them"
+    );
 }
 
 /// A path as others read it.

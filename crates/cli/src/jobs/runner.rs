@@ -51,6 +51,21 @@ struct Running {
     child: Child,
 }
 
+impl Running {
+    /// Asks it to stop at a safe point.
+    fn ask_to_stop(&mut self) {
+        #[cfg(unix)]
+        if let Some(id) =
+            i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw)
+        {
+            // It may have ended.
+            let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
+        }
+        #[cfg(not(unix))]
+        let _ = self.child.kill();
+    }
+}
+
 /// All jobs, and what runs of them.
 struct Runner<'a> {
     program: PathBuf,
@@ -70,6 +85,7 @@ pub(crate) fn run(jobs: &[Job], room: Capacity, cancel: Cancel) -> anyhow::Resul
         let [needed, there] = [job.megabytes(), room.memory >> 20];
         anyhow::bail!("{} needs {needed} MB of memory, and {there} MB are allowed", job.output);
     }
+    expect_room(jobs, room)?;
     let mut runner = Runner {
         program: std::env::current_exe().context("cannot find this program")?,
         jobs,
@@ -83,6 +99,25 @@ pub(crate) fn run(jobs: &[Job], room: Capacity, cancel: Cancel) -> anyhow::Resul
     runner.end_all();
     worked?;
     runner.sum_up()
+}
+
+/// Refuses jobs that have to run at the same time and do not fit together.
+fn expect_room(jobs: &[Job], room: Capacity) -> anyhow::Result<()> {
+    for ending in jobs.iter().filter_map(Job::together) {
+        let all = || jobs.iter().filter(|job| job.together() == Some(ending));
+        let threads: usize = all().map(|job| job.threads).sum();
+        let memory: u64 = all().map(|job| job.memory).sum();
+        if threads > room.threads || memory > room.memory {
+            let processes = all().count();
+            let [needed, there] = [memory >> 20, room.memory >> 20];
+            anyhow::bail!(
+                "the {processes} processes that solve {ending} together need {threads} threads (-j) and {needed} MB \
+                 at the same time, and {} threads and {there} MB are allowed",
+                room.threads
+            );
+        }
+    }
+    Ok(())
 }
 
 impl Runner<'_> {
@@ -112,8 +147,7 @@ impl Runner<'_> {
                 continue;
             }
             let is_ready = since <= now && !needs(|state| state != JobState::Done);
-            let fits = self.threads(at) <= self.free.threads && self.memory[at] <= self.free.memory;
-            if is_ready && fits {
+            if is_ready && self.fits(at) {
                 let child = self.begin(at)?;
                 self.free.threads -= self.threads(at);
                 self.free.memory -= self.memory[at];
@@ -122,6 +156,27 @@ impl Runner<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether there is room for a job, and for those that have to run at the same time and do not
+    /// run.
+    fn fits(&self, at: usize) -> bool {
+        let (mut threads, mut memory) = (self.threads(at), self.memory[at]);
+        for other in self.together(at).filter(|&other| other != at) {
+            if matches!(self.states[other], JobState::Waiting(..)) {
+                threads += self.threads(other);
+                memory += self.memory[other];
+            }
+        }
+        threads <= self.free.threads && memory <= self.free.memory
+    }
+
+    /// The numbers of the jobs that have to run at the same time as one, itself among them; none if
+    /// it runs by itself.
+    fn together(&self, at: usize) -> impl Iterator<Item = usize> {
+        let ending = self.jobs[at].together();
+        let is_alike = move |job: &Job| ending.is_some() && job.together() == ending;
+        (0..self.jobs.len()).filter(move |&other| is_alike(&self.jobs[other]))
     }
 
     fn threads(&self, at: usize) -> usize {
@@ -165,6 +220,9 @@ impl Runner<'_> {
             }
             print(&said)?;
             self.states[job] = self.judge(job, status);
+            if self.states[job] == JobState::Failed {
+                self.end_partners(job);
+            }
         }
         Ok(())
     }
@@ -173,6 +231,12 @@ impl Runner<'_> {
     fn judge(&mut self, at: usize, status: ExitStatus) -> JobState {
         let JobState::Running(tries) = self.states[at] else { return JobState::Failed };
         let later = JobState::Waiting(Instant::now() + PAUSE, tries);
+        if status.code() != Some(0)
+            && self.together(at).any(|other| self.states[other] == JobState::Failed)
+        {
+            // Nobody would tell it anything.
+            return JobState::Failed;
+        }
         match status.code() {
             Some(0) => return JobState::Done,
             // It was killed, or something that it needs was locked.
@@ -223,19 +287,22 @@ impl Runner<'_> {
         said.map_or_else(String::new, |said| format!(": {said}"))
     }
 
+    /// Asks those to stop that would wait for a job that has failed for good.
+    fn end_partners(&mut self, failed: usize) {
+        let partners: Vec<usize> = self.together(failed).collect();
+        for running in self.running.iter_mut().filter(|running| partners.contains(&running.job)) {
+            running.ask_to_stop();
+        }
+        for partner in partners {
+            if matches!(self.states[partner], JobState::Waiting(..)) {
+                self.states[partner] = JobState::Failed;
+            }
+        }
+    }
+
     /// Asks what still runs to stop at a safe point, and waits for it.
     fn end_all(&mut self) {
-        for running in &mut self.running {
-            #[cfg(unix)]
-            if let Some(id) =
-                i32::try_from(running.child.id()).ok().and_then(rustix::process::Pid::from_raw)
-            {
-                // It may have ended.
-                let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
-            }
-            #[cfg(not(unix))]
-            let _ = running.child.kill();
-        }
+        self.running.iter_mut().for_each(Running::ask_to_stop);
         for running in &mut self.running {
             let _ = running.child.wait();
         }

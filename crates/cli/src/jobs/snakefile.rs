@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use super::{Job, command_line, plain};
+use super::{Job, command_line, expect_apart, plain};
 
 /// What stands before the rules.
 const HEAD: &str = r#"# Tables and what makes them: snakemake -j N
@@ -29,6 +29,7 @@ rule all:
 
 /// A Snakefile: a rule for every table.
 pub(crate) fn snakefile(jobs: &[Job]) -> anyhow::Result<String> {
+    expect_apart(jobs, "Snakemake")?;
     let mut text = HEAD.to_owned();
     let mut names = HashSet::new();
     for job in jobs {

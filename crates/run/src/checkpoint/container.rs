@@ -17,7 +17,7 @@ use super::NoCheckpoint;
 /// The first bytes of the file: a name and the version.
 const MAGIC: [u8; 12] = *b"HOFFCKPT\x02\0\0\0";
 /// Name, length and checksum of a section.
-const HEAD: usize = 16;
+pub(crate) const HEAD: usize = 16;
 /// The longest section that is read, in bytes.
 const MAX_SECTION: u64 = 16 << 20;
 
@@ -186,7 +186,8 @@ impl CheckpointReader {
     }
 }
 
-fn section(tag: Tag, payload: &[u8]) -> Vec<u8> {
+/// A section as bytes.
+pub(crate) fn section(tag: Tag, payload: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEAD + payload.len());
     bytes.extend_from_slice(&tag);
     bytes.extend_from_slice(&(payload.len() as u64).to_le_bytes());
@@ -196,7 +197,7 @@ fn section(tag: Tag, payload: &[u8]) -> Vec<u8> {
 }
 
 /// The CRC-32 of name, length and contents.
-fn checksum(tag: Tag, payload: &[u8]) -> u32 {
+pub(crate) fn checksum(tag: Tag, payload: &[u8]) -> u32 {
     let mut crc = crc32fast::Hasher::new();
     crc.update(&tag);
     crc.update(&(payload.len() as u64).to_le_bytes());

@@ -25,7 +25,8 @@ use hoffman_store::StoredFile;
 use hoffman_table::htb::HtbError;
 use sha2::{Digest as _, Sha256};
 
-use self::container::{CheckpointFile, CheckpointReader, Tag, Unusable};
+use self::container::{CheckpointFile, CheckpointReader, Unusable};
+pub(crate) use self::container::{HEAD, Tag, checksum, section};
 use self::passes::Saved;
 use crate::digest::digits;
 use crate::error::RunError;
@@ -374,6 +375,13 @@ impl<'a> Checkpoint<'a> {
     }
 }
 
+/// How much of a slice is done before the pass of so many moves. It is not known how many passes
+/// are to come. Those of few moves decide most: of KQQvKQQ, which has 50, 36, 70 and 95 hundredths
+/// of the time were over after 5, 10 and 23.
+pub(crate) fn part_over(moves: u16) -> f64 {
+    1.0 - (-f64::from(moves.saturating_sub(1)) / 9.0).exp()
+}
+
 /// Raises the longest wins of both sides to others.
 fn raise(longest: &mut [Option<u16>; 2], wins: [Option<u16>; 2]) {
     longest.iter_mut().zip(wins).for_each(|(longest, win)| *longest = win.max(*longest));
@@ -403,10 +411,7 @@ impl Monitor for Checkpoint<'_> {
     fn pass(&self, moves: u16) {
         self.run.progress.pass(moves);
         let Some(mut partly) = self.partly() else { return };
-        // It is not known how many passes are to come. Those of few moves decide most: of KQQvKQQ,
-        // which has 50, 36, 70 and 95 hundredths of the time were over after 5, 10 and 23.
-        let over = 1.0 - (-f64::from(moves.saturating_sub(1)) / 9.0).exp();
-        let done = (self.positions as f64 * over) as u64;
+        let done = (self.positions as f64 * part_over(moves)) as u64;
         if let Some(partly) = &mut *partly {
             let more = done.saturating_sub(*partly);
             self.run.progress.slice(more);
