@@ -103,6 +103,7 @@ struct Index {
     Section pawns;
 };
 
+/* The squares below one; or so many low bits. */
 static u64 below(int s) { return BIT(s) - 1; }
 
 /* The squares on which a man of these may have stepped two ahead {6.4}. */
@@ -110,13 +111,13 @@ static u64 fourth_rank(const Man *m, u64 squares) {
     return m->kind != PAWN ? 0 : squares & (m->color == WHITE ? (u64)255 << 24 : (u64)255 << 32);
 }
 
-/* {6.2} */
+/* The squares of a man {6.2}. */
 static int parse_location(const Element *e, Man *m) {
     size_t n = 0;
-    const char *p = attribute(e, "location", &n), *end = p + n;
+    const char *p = attribute(e, "location", &n), *end;
     m->legal = m->kind == PAWN ? PAWN_SQUARES : ~(u64)0;
     if (!p) return 1;
-    for (m->legal = 0; p < end;) {
+    for (m->legal = 0, end = p + n; p < end;) {
         if (is_blank(*p)) p++;
         else {
             int s = (p[0] | 32) - 'a' + 8 * (p[1] - '1');
@@ -139,7 +140,7 @@ static int parse_piece(const Element *e, Index *x) {
     return kind <= KING && (m->color == BLACK || is_value(e, "color", "white")) && parse_location(e, m);
 }
 
-/* {8} */
+/* Pawns whose squares are in a table of structures {8}. */
 static int parse_structures(const Element *e, Index *x) {
     static const char *const required[] = {"white-pawns-required", "black-pawns-required"};
     static const char *const squares[] = {"legal-white-squares", "legal-black-squares"};
@@ -155,6 +156,7 @@ static int parse_structures(const Element *e, Index *x) {
     return 1;
 }
 
+/* The index type {7} and the symmetry, 0 if it is not declared. */
 static int parse_type(const Element *e, const char *name, Index *x) {
     static const char *const names[] = {
         "naive", "naive2", "simple", "compact", "combinadic3", "combinadic4", "combinadic5"};
@@ -167,7 +169,7 @@ static int parse_type(const Element *e, const char *name, Index *x) {
     return is_value(e, name, "pawngen");
 }
 
-/* *pruned: whether something may be pruned. */
+/* All that an index depends on. *pruned: whether something may be pruned. */
 static int parse_header(const char *text, Index *x, int *pruned) {
     Element e;
     int ok = 1;
@@ -670,13 +672,13 @@ static NOINLINE int fetch_entry(hoffman_base *base, Table *table, u32 who, u64 i
     Stream *s = table->stream;
     const File *f = file_of(base, table);
     const Model *m = f ? model_of(base, *f, s) : 0;
-    u64 tile = index >> s->rows, first = tile << s->rows, at = 0, unit = s->rows < 10 ? s->rows : 10;
-    u32 n = (u32)(((index >> unit) + 1) << unit > s->index->entries ? s->index->entries - first
-                                                                    : (((index >> unit) + 1) << unit) - first);
+    u64 first = index >> s->rows << s->rows, unit = s->rows < 10 ? s->rows : 10, end = ((index >> unit) + 1) << unit;
+    u32 n = (u32)((end < s->index->entries ? end : s->index->entries) - first);
+    u64 at = 0;
     size_t length = 0;
     u8 *bytes = 0;
     Tile *t;
-    int ok = m && find_tile(base, *f, s, m, tile, &at, &length);
+    int ok = m && find_tile(base, *f, s, m, index >> s->rows, &at, &length);
     if (!ok) {
         unreadable(base, table);
         return HOFFMAN_DAMAGED;

@@ -712,7 +712,8 @@ static int add_file(hoffman_base *base, const char *folder, const char *name) {
     unsigned there = 0;
     Table table, *more;
     File f;
-    if (n < 5 || *name == '.' || strcmp(name + n - 4, ".hbf")) return 1;
+    /* bare kings are a draw without a table */
+    if (n < 5 || *name == '.' || strcmp(name + n - 4, ".hbf") || !strcmp(name, "kk.hbf")) return 1;
     memset(&table, 0, sizeof table);
     if (!(table.path = (char *)malloc(m + n + 1))) return 0;
     strcat(strcpy(table.path, folder), name);
@@ -725,6 +726,7 @@ static int add_file(hoffman_base *base, const char *folder, const char *name) {
     for (int i = 0; i < base->tables; i++)
         if (base->table[i].key == table.key) there |= base->table[i].kinds;
     if (ok > 0 && !table.stream->index && (!(table.kinds & ~there) || table.men > HOFFMAN_MEN)) ok = 0;
+    if (!table.key && ok > 0) ok = 0;
     if (ok > 0 && base->tables == base->room) {
         if (!(more = (Table *)realloc(base->table, (size_t)room * sizeof(Table)))) ok = -1;
         else base->table = more, base->room = room;
