@@ -242,7 +242,7 @@ static void make_parts(Index *x) {
     for (int i = 0; i < x->men; i++) {
         Man *m = &x->man[i];
         int b = m->blocker, from, to;
-        if (b < 0 || x->man[b].blocker != i || x->man[b].color == m->color) continue;
+        if (b < 0 || x->man[b].blocker != i || x->man[b].color == m->color || x->type < COMBINADIC3) continue;
         /* opposed pawns that stop each other */
         from = m->part > x->man[b].part ? m->part : x->man[b].part, to = m->part + x->man[b].part - from;
         m->set |= x->man[b].set;

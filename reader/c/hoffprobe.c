@@ -1164,15 +1164,15 @@ static int look(Rows *r, const Model *m, int c, int lane, u16 *cand) {
     const u16 *t = r->value + r->row * STRIDE + LEFT + lane, *n = r->value + r->n * STRIDE + LEFT + lane;
     const u16 *u = r->value + r->u * STRIDE + LEFT + lane;
     int has_w = lane & 7, has_s = lane >= 8, count = 0, j, b = 0, moves;
-    u16 near[4], W, S, N = *n, U = *u;
+    u16 nearby[4], W, S, N = *n, U = *u;
     u64 word = 0;
     W = has_w ? t[-1] : t[-8];
     S = has_s ? t[-8] : t[-1];
     if (!has_w && !has_s) W = S = N;
     else if (r->n == NO_ROW) N = U = W;
-    near[0] = W, near[1] = S, near[2] = N, near[3] = U;
+    nearby[0] = W, nearby[1] = S, nearby[2] = N, nearby[3] = U;
     for (int i = 0; i < 4; i++) {
-        u16 v = near[m->order[i]];
+        u16 v = nearby[m->order[i]];
         for (j = 0; j < count && cand[j] != v; j++) {}
         if (j == count) cand[count++] = v;
     }

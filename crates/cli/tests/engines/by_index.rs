@@ -114,34 +114,36 @@ fn alone(folder: &Path, name: &str, table: &Path) -> PathBuf {
 }
 
 #[test]
-fn parts_of_endings_answer_what_they_have() {
+fn parts_and_all_index_types_answer_as_the_program_does() {
     let folder = TempDir::new().unwrap();
     let Some(program) = answering(folder.path(), &MEMORY) else { return };
-    let parts = folder.path().join("parts");
+    parts_answer_what_they_have(&program, folder.path());
+    all_index_types_and_formats_are_read(&program, folder.path());
+}
+
+fn parts_answer_what_they_have(program: &Path, folder: &Path) {
+    let parts = folder.join("parts");
     fs::create_dir(&parts).unwrap();
     for part in ["KPvK-c2+d2+", "KPvK-a7"] {
         run(pawn(), &format!("build --only {part} --dir .")).good();
         let name = part.replace('v', "").to_lowercase() + ".hbf";
         fs::rename(pawn().join(&name), parts.join(&name)).unwrap();
     }
-    let mut positions = positions_of(&pawn().join("kpk.hbf"), 3);
+    let mut positions = positions_of(&pawn().join("kpk.hbf"), 7);
     positions.extend(positions_of(&parts.join("kpk-a7.hbf"), 1));
     let exchanged: Vec<Position> = positions.iter().step_by(5).map(Position::mirrored).collect();
     positions.extend(exchanged);
-    let answered = compared(&program, &parts, "dtm", &positions);
-    assert!(answered > 10_000 && answered < positions.len() / 2, "{answered}");
+    let answered = compared(program, &parts, "dtm", &positions);
+    assert!(answered > 5_000 && answered < positions.len() / 2, "{answered}");
     let some: Vec<Position> = positions.into_iter().step_by(11).collect();
-    compared(&program, &parts, "wdl", &some);
-    assert!(answers(&program, &parts, "soft", &some[..9]).iter().all(|a| a != "0 0 0"));
+    compared(program, &parts, "wdl", &some);
+    assert!(answers(program, &parts, "soft", &some[..9]).iter().all(|a| a != "0 0 0"));
     // A complete table beside parts knows the rest.
     fs::copy(pawn().join("kpk.hbf"), parts.join("kpk.hbf")).unwrap();
-    assert_eq!(compared(&program, &parts, "dtm", &some), some.len());
+    assert_eq!(compared(program, &parts, "dtm", &some), some.len());
 }
 
-#[test]
-fn all_index_types_and_formats_are_read() {
-    let folder = TempDir::new().unwrap();
-    let Some(program) = answering(folder.path(), &[]) else { return };
+fn all_index_types_and_formats_are_read(program: &Path, folder: &Path) {
     let types =
         ["naive", "naive2", "simple", "compact", "combinadic3", "combinadic4", "combinadic5"];
     let some = positions_of(&pawn().join("kpk.hbf"), 31);
@@ -149,21 +151,21 @@ fn all_index_types_and_formats_are_read() {
     for index in types {
         let pieces = if index.starts_with("naive") { 4 } else { 8 };
         for (name, symmetry, positions) in [("kpk", 2, &some), ("kqk", pieces, &queen)] {
-            let place = format!("{}/{index}", folder.path().display());
+            let place = format!("{}/{index}", folder.display());
             fs::create_dir_all(&place).unwrap();
             let how = format!("--index {index} --symmetry {symmetry} -o {place}/{name}.hbf");
             run(pawn(), &format!("convert {name}.hbf {how}")).good();
-            assert_eq!(compared(&program, Path::new(&place), "dtm", positions), positions.len());
+            assert_eq!(compared(program, Path::new(&place), "dtm", positions), positions.len());
         }
     }
     for format in ["basic", "white-wins", "white-draws"] {
-        let place = folder.path().join(format);
+        let place = folder.join(format);
         fs::create_dir(&place).unwrap();
         let to = place.join("kpk.hbf");
         let how = format!("--index simple --format {format} -o {}", to.display());
         run(pawn(), &format!("convert kpk.hbf {how}")).good();
-        compared(&program, &place, "wdl", &some);
-        assert_eq!(compared(&program, &place, "dtm", &some), 0);
+        compared(program, &place, "wdl", &some);
+        assert_eq!(compared(program, &place, "dtm", &some), 0);
     }
 }
 
@@ -216,7 +218,8 @@ fn tables_under_assumptions_answer_who_asks_for_them() {
         ("krrk-overlapping", "combinadic5", ROOKS, other),
         ("krrk-overlapping", "compact", ROOKS, other),
     ];
-    for index in ["naive", "naive2", "simple", "compact", "combinadic3", "combinadic5"] {
+    // Those that begin with "naive" have tens of millions of indices for four men.
+    for index in ["simple", "compact", "combinadic3", "combinadic4", "combinadic5"] {
         tables.push(("kpkp-apart", index, RACE, &apart));
         tables.push(("kpkp-opposed", index, RACE, &opposed));
         tables.push(("krrk-same", index, ROOKS, same));
