@@ -24,7 +24,7 @@ fn answering(folder: &Path, flags: &[&str]) -> Option<PathBuf> {
     }
     let (reader, program) = (root().join("reader/c"), folder.join("answers"));
     let mut command = Command::new("cc");
-    command.args(["-std=c99", "-O2", "-DHOFFMAN_INDEX", "-DHOFFMAN_MEN=8", "-I"]).arg(&reader);
+    command.args(["-std=c99", "-O1", "-DHOFFMAN_INDEX", "-DHOFFMAN_MEN=8", "-I"]).arg(&reader);
     command.arg(root().join("crates/hbf/tests/probe_c.c")).arg(reader.join("hoffprobe.c"));
     good(&command.args(flags).arg("-o").arg(&program).output().unwrap());
     Some(program)
@@ -129,12 +129,12 @@ fn parts_answer_what_they_have(program: &Path, folder: &Path) {
         let name = part.replace('v', "").to_lowercase() + ".hbf";
         fs::rename(pawn().join(&name), parts.join(&name)).unwrap();
     }
-    let mut positions = positions_of(&pawn().join("kpk.hbf"), 7);
+    let mut positions = positions_of(&pawn().join("kpk.hbf"), 15);
     positions.extend(positions_of(&parts.join("kpk-a7.hbf"), 1));
     let exchanged: Vec<Position> = positions.iter().step_by(5).map(Position::mirrored).collect();
     positions.extend(exchanged);
     let answered = compared(program, &parts, "dtm", &positions);
-    assert!(answered > 5_000 && answered < positions.len() / 2, "{answered}");
+    assert!(answered > 3_000 && answered < positions.len() - 5_000, "{answered}");
     let some: Vec<Position> = positions.into_iter().step_by(11).collect();
     compared(program, &parts, "wdl", &some);
     assert!(answers(program, &parts, "soft", &some[..9]).iter().all(|a| a != "0 0 0"));
@@ -146,8 +146,8 @@ fn parts_answer_what_they_have(program: &Path, folder: &Path) {
 fn all_index_types_and_formats_are_read(program: &Path, folder: &Path) {
     let types =
         ["naive", "naive2", "simple", "compact", "combinadic3", "combinadic4", "combinadic5"];
-    let some = positions_of(&pawn().join("kpk.hbf"), 31);
-    let queen = positions_of(&pawn().join("kqk.hbf"), 5);
+    let some = positions_of(&pawn().join("kpk.hbf"), 61);
+    let queen = positions_of(&pawn().join("kqk.hbf"), 17);
     for index in types {
         let pieces = if index.starts_with("naive") { 4 } else { 8 };
         for (name, symmetry, positions) in [("kpk", 2, &some), ("kqk", pieces, &queen)] {
@@ -213,17 +213,18 @@ fn tables_under_assumptions_answer_who_asks_for_them() {
     let structures = "<pawngen white-pawn-locations=\"b2 c3\" black-pawn-locations=\"c5\" \
         white-pawns-required=\"2\" black-pawns-required=\"1\"/>";
     let (same, other) = ("a1 b1 c1 a2 h8", "a1 b2 c2 a2 h2");
-    let mut tables = vec![
+    // "naive" and "naive2" have tens of millions of indices for four men.
+    let tables = [
         ("kppkp-structures", "combinadic5", RACE, structures),
-        ("krrk-overlapping", "combinadic5", ROOKS, other),
+        ("kpkp-apart", "simple", RACE, &apart),
+        ("kpkp-apart", "combinadic5", RACE, &apart),
+        ("kpkp-opposed", "compact", RACE, &opposed),
+        ("kpkp-opposed", "combinadic3", RACE, &opposed),
+        ("krrk-same", "simple", ROOKS, same),
+        ("krrk-same", "combinadic4", ROOKS, same),
         ("krrk-overlapping", "compact", ROOKS, other),
+        ("krrk-overlapping", "combinadic5", ROOKS, other),
     ];
-    // Those that begin with "naive" have tens of millions of indices for four men.
-    for index in ["simple", "compact", "combinadic3", "combinadic4", "combinadic5"] {
-        tables.push(("kpkp-apart", index, RACE, &apart));
-        tables.push(("kpkp-opposed", index, RACE, &opposed));
-        tables.push(("krrk-same", index, ROOKS, same));
-    }
     for (name, index, text, men) in tables {
         let text = text.replace("INDEX", index).replace("NAME", name).replace("PAWNS", men);
         let control = pawn().join(format!("{name}-{index}.xml"));
