@@ -13,6 +13,7 @@
 #ifdef _WIN32
 #include <windows.h>
 #else
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -85,13 +86,11 @@ typedef struct {
 #if defined(__GNUC__) || defined(__clang__)
 static int lsb(u64 b) { return __builtin_ctzll(b); }
 static int msb(u64 b) { return 63 - __builtin_clzll(b); }
+static int bits_of(u64 b) { return __builtin_popcountll(b); }
 #else
-static int msb(u64 b) {
-    int n = 0;
-    while (b >>= 1) n++;
-    return n;
-}
+static int msb(u64 b) { return b > 1 ? 1 + msb(b >> 1) : 0; }
 static int lsb(u64 b) { return msb(b & (~b + 1)); }
+static int bits_of(u64 b) { return b ? 1 + bits_of(b & (b - 1)) : 0; }
 #endif
 
 static u64 number(const u8 *p, int bytes) {
@@ -108,7 +107,8 @@ static u64 step(int s, int df, int dr) {
     return f < 0 || f > 7 || r < 0 || r > 7 ? 0 : BIT(r * 8 + f);
 }
 
-static int above(int s) { return (s >> 3) > (s & 7); }
+#define ABOVE 0x7F3F1F0F07030100ull /* the squares above the diagonal a1-h8 */
+static int above(int s) { return ABOVE >> s & 1; }
 static int diagonal(int s) { return (s >> 3) == (s & 7); }
 static int flip(int s) { return (s >> 3) | (s & 7) << 3; }
 
@@ -133,14 +133,13 @@ static void tab_init(Tab *t) {
     for (int s = 0; s < 64; s++) {
         t->king[s] = t->knight[s] = 0;
         for (int d = 0; d < 8; d++) {
-            int n, df = line_df[d], dr = line_dr[d];
+            int df = line_df[d], dr = line_dr[d];
             t->king[s] |= step(s, df, dr);
             t->ray[d][s] = 0;
-            for (n = 1; n < 8; n++) t->ray[d][s] |= step(s, n * df, n * dr);
+            for (int n = 1; n < 8; n++) t->ray[d][s] |= step(s, n * df, n * dr);
+            /* a knight goes on from a slanting step by a straight one to either side */
+            if (df && dr) t->knight[s] |= step(s, 2 * df, dr) | step(s, df, 2 * dr);
         }
-        for (int d = 0; d < 8; d++)
-            t->knight[s] |=
-                step(s, d & 4 ? (d & 1 ? 1 : -1) : (d & 1 ? 2 : -2), d & 4 ? (d & 2 ? 2 : -2) : (d & 2 ? 1 : -1));
         t->pawn[WHITE][s] = step(s, 1, 1) | step(s, -1, 1);
         t->pawn[BLACK][s] = step(s, 1, -1) | step(s, -1, -1);
     }
@@ -197,6 +196,7 @@ static u64 between(const Tab *t, int a, int b) {
 }
 
 static u64 occupied(const Pos *p) { return p->c[0] | p->c[1]; }
+static unsigned men_of(const Pos *p) { return (unsigned)bits_of(occupied(p)); }
 
 static int is_attacked(const Tab *t, const Pos *p, int s, int by) {
     u64 occ = occupied(p), men = p->c[by];
@@ -278,12 +278,11 @@ static void pawn_moves(Gen *g, int from, int asked) {
 static void en_passant(Gen *g) {
     const Pos *p = g->p;
     int us = p->turn, victim;
-    u64 from;
     if (p->ep < 0) return;
     victim = us == WHITE ? p->ep - 8 : p->ep + 8;
     if (victim < 0 || victim > 63 || occupied(p) & BIT(p->ep)) return;
     if (!(p->c[us ^ 1] & p->k[PAWN] & BIT(victim))) return;
-    from = g->t->pawn[us ^ 1][p->ep] & p->c[us] & p->k[PAWN];
+    u64 from = g->t->pawn[us ^ 1][p->ep] & p->c[us] & p->k[PAWN];
     for (; from; from &= from - 1) add_move(g, PAWN, lsb(from), p->ep, 0, 1);
 }
 
@@ -341,6 +340,7 @@ static int is_legal(const Tab *t, const Pos *p) {
 /* ---- the bytes of files ---- */
 
 #ifdef _WIN32
+#define BETWEEN_FOLDERS ";"
 typedef HANDLE File;
 #define NO_FILE INVALID_HANDLE_VALUE
 static File open_file(const char *path) {
@@ -356,6 +356,7 @@ static size_t read_some(File f, u64 at, void *to, size_t n) {
     return ReadFile(f, to, (DWORD)(n > 0x40000000 ? 0x40000000 : n), &got, &place) ? got : 0;
 }
 #else
+#define BETWEEN_FOLDERS ";:"
 typedef int File;
 #define NO_FILE (-1)
 static File open_file(const char *path) {
@@ -391,9 +392,37 @@ typedef struct { u64 offset, length; u32 crc; } Section;
 
 #define MAX_STREAMS 16
 
-typedef struct Model Model;
+typedef struct Index Index;
 
-/* A stream of cells and how they are numbered [6]. */
+/* A test in a tree [9]. bit 64: that of the lane square */
+typedef struct { u16 word, bit, child[2]; } Node;
+#define LEAF 0x8000u
+
+typedef struct {
+    Node *node;
+    u16 *leaf; /* `symbols` frequencies each */
+    u16 root;
+    size_t bytes;
+} Tree;
+
+typedef struct {
+    u8 order[4];
+    u16 fallback, threshold[9], last[2], classes[16][3];
+    Tree cells, misses;
+    u16 offset[4], offsets; /* of entries */
+    void *pawns;            /* of entries: pawn structures */
+    u8 *directory;
+    u32 *checked; /* a bit for each block: its checksum is right */
+} Model;
+
+static void free_model(Model *m) {
+    if (!m) return;
+    free(m->cells.node), free(m->cells.leaf), free(m->misses.node), free(m->misses.leaf);
+    free(m->pawns), free(m->directory), free(m->checked), free(m);
+}
+
+/* A stream of cells and how they are numbered [6]; or of entries by index [11], of which rows is the logarithm of a
+ * tile and most of the rest 0. */
 typedef struct {
     int outcomes, turn, exits, rows;
     int n; /* men, kings included */
@@ -402,16 +431,21 @@ typedef struct {
     int middle, lane; /* middle: -1 none */
     int pawns, symmetric;
     u64 tiles;
+    Index *index; /* of entries, else null */
     Section model, directory, data;
     void *loaded; /* its model, when it was asked for */
     u32 bad;      /* which is damaged */
 } Stream;
 
+/* Claims of what is chess: all four, and nothing is pruned. */
+#define CHESS 31u
+
 typedef struct {
     char *path;
     u64 key; /* its men */
     unsigned men, claims, longest;
-    int streams;
+    unsigned kinds; /* of streams: bit 0 distances, bit 1 outcomes */
+    int rank, streams;
     Stream *stream;
     void *file; /* where a File is, when it was asked for */
 } Table;
@@ -429,8 +463,17 @@ enum { HITS, MISSES, DECODED, BLOCKS, FAILURES, OPENED, MEMORY };
 typedef struct { size_t n[8]; } Counter;
 #define COUNTERS 32
 
-/* The numbers of tables from 1, 0 none: one with distances, one with outcomes apart. key 0: empty. */
-typedef struct { u64 key; int table[2]; } Entry;
+/* A question, and what its answer rests on. */
+typedef struct {
+    hoffman_base *base;
+    const Tab *t;
+    unsigned flags, claims;
+} Ask;
+
+/* The numbers of tables from 1, 0 none: one with distances, one with outcomes apart; and the first of those by index,
+ * behind which are the others of the same men. chess: some prove something without being asked for assumptions. key 0:
+ * empty. */
+typedef struct { u64 key; int table[2], by_index, chess; } Entry;
 
 struct hoffman_base {
     Tab tab;
@@ -444,6 +487,19 @@ struct hoffman_base {
     u32 slots;
     Counter counter[COUNTERS];
 };
+
+/* Tables by index are read by hoffindex.c. */
+#ifdef HOFFMAN_INDEX
+static int parse_index(const Tab *t, File f, const u8 *rows, u32 n, const u8 *tabl, Table *table);
+static int load_entries(const Tab *t, File f, const Stream *s, const u8 *modl, Model *m);
+static int place_of_table(const hoffman_base *base, const Table *table, size_t folder);
+static int index_code(Ask *ask, const Pos *pos, u16 *code);
+#else
+#define parse_index(t, f, rows, n, tabl, table) 0
+#define load_entries(t, f, s, modl, m) 0
+#define place_of_table(base, table, folder) (base)->tables
+#define index_code(ask, pos, code) HOFFMAN_NO_TABLE
+#endif
 
 static hoffman_base *the_base; /* of hoffman_init */
 static size_t the_cache = (size_t)32 << 20;
@@ -465,12 +521,7 @@ static void tell(const char *path, const char *problem) {
 }
 
 /* Men as a number: four bits for how many of a colour and kind, kings left out. */
-static u64 key_of(const u8 men[2][6]) {
-    u64 key = 0;
-    for (int c = 0; c < 2; c++)
-        for (int k = PAWN; k <= QUEEN; k++) key |= (u64)men[c][k] << (4 * k + 20 * c);
-    return key;
-}
+static u64 one_man(int color, int kind) { return (u64)1 << (4 * kind + 20 * color); }
 
 static u64 other_colors(u64 key) { return key >> 20 | (key & 0xFFFFF) << 20; }
 
@@ -490,11 +541,8 @@ static int table_of(const hoffman_base *base, u64 key, int outcomes) {
 static u64 key_of_position(const Pos *p) {
     u64 key = 0;
     for (int c = 0; c < 2; c++)
-        for (int k = PAWN; k <= QUEEN; k++) {
-            u64 set = p->c[c] & p->k[k], n = 0;
-            for (; set && n < 15; set &= set - 1) n++;
-            key |= n << (4 * k + 20 * c);
-        }
+        for (int k = PAWN; k <= QUEEN; k++)
+            key += one_man(c, k) * (u64)bits_of(p->c[c] & p->k[k]);
     return key;
 }
 
@@ -582,45 +630,47 @@ static unsigned longest_of(const u8 *tabl) {
     return longest;
 }
 
-/* What TABL says. 0: these are no cells. */
-static int parse_table(const u8 *tabl, Table *table, u8 men[2][6]) {
-    memset(men, 0, 12);
-    if (tabl[0] != 1 || tabl[1] != 0 || (tabl[2] != 0 && tabl[2] != 2) || tabl[5] < 1 || tabl[5] > 6) return 0;
+/* What TABL says of a table of cells. */
+static int parse_table(const u8 *tabl, Table *table) {
+    if (tabl[1] != 0 || (tabl[2] != 0 && tabl[2] != 2) || tabl[5] < 1 || tabl[5] > 6) return 0;
     for (int i = 0; i < tabl[5]; i++) {
         if (tabl[16 + i] > 15 || (tabl[16 + i] & 7) > QUEEN) return 0;
-        men[tabl[16 + i] >> 3][tabl[16 + i] & 7]++;
+        table->key += one_man(tabl[16 + i] >> 3, tabl[16 + i] & 7);
     }
-    table->men = tabl[5] + 2u, table->claims = tabl[4] & 15u, table->longest = longest_of(tabl);
-    table->key = key_of((const u8(*)[6])men);
+    table->men = tabl[5] + 2u, table->claims = (tabl[4] & 15u) | 16u, table->longest = longest_of(tabl);
     return 1;
+}
+
+/* Where the parts of a stream are. */
+static int find_parts(const u8 *rows, u32 n, u32 number_, Stream *s) {
+    return find_section(rows, n, "MODL", number_, &s->model) && find_section(rows, n, "DIRY", number_, &s->directory)
+        && find_section(rows, n, "DATA", number_, &s->data);
 }
 
 /* 1 read, 0 refused, -1 no memory. */
 static int read_table(const Tab *t, File f, Table *table) {
     static const u8 magic[8] = {0x89, 'H', 'B', 'F', 0x0D, 0x0A, 0x1A, 0x0A};
-    u8 head[32], *rows, *tabl = 0, *strm, men[2][6];
-    u32 n;
-    u64 length;
-    Section s;
+    u8 head[32], *rows, *tabl = 0, *strm;
     int ok = 0;
     if (!read_at(f, 0, head, 32) || memcmp(head, magic, 8)) return 0;
-    n = (u32)number(head + 12, 4);
-    length = number(head + 16, 8);
+    u32 n = (u32)number(head + 12, 4);
+    u64 length = number(head + 16, 8);
     if (number(head + 8, 2) != 1 || n > 256 || crc32_of(t, 0, head, 28) != number(head + 28, 4)) return 0;
-    s.offset = 32, s.length = 32 * (u64)n, s.crc = (u32)number(head + 24, 4);
+    Section s = {32, 32 * (u64)n, (u32)number(head + 24, 4)};
     if (length < 40 + s.length || length >> 62 || !(rows = load(t, f, &s, 8192))) return 0;
     if (check_sections(f, rows, n, length) && find_section(rows, n, "TABL", 0, &s) && s.length >= 64
         && (tabl = load(t, f, &s, 65536)) != 0)
-        ok = parse_table(tabl, table, men);
+        ok = tabl[0] == 0 ? 1 : tabl[0] == 1 ? parse_table(tabl, table) : 0;
     if (ok && !(table->stream = (Stream *)calloc(MAX_STREAMS, sizeof(Stream)))) ok = -1;
-    for (u32 i = 0; ok > 0 && i < MAX_STREAMS; i++) {
+    if (ok > 0 && tabl[0] == 0) ok = parse_index(t, f, rows, n, tabl, table);
+    for (u32 i = 0; ok > 0 && tabl[0] == 1 && i < MAX_STREAMS; i++) {
         Stream *st = &table->stream[table->streams];
         if (!find_section(rows, n, "STRM", i, &s)) continue;
         if (s.length < 32 || !(strm = load(t, f, &s, 65536))) ok = 0;
         else {
-            ok = parse_stream(t, strm, tabl, st) && find_section(rows, n, "MODL", i, &st->model)
-                && find_section(rows, n, "DIRY", i, &st->directory) && find_section(rows, n, "DATA", i, &st->data);
+            ok = parse_stream(t, strm, tabl, st) && find_parts(rows, n, i, st);
             free(strm);
+            table->kinds |= st->outcomes ? 2u : 1u;
             table->streams++;
         }
     }
@@ -629,69 +679,84 @@ static int read_table(const Tab *t, File f, Table *table) {
     return ok;
 }
 
-/* The kinds of streams that a table has: bit 0 distances, bit 1 outcomes. */
-static unsigned kinds_of(const Table *table) {
-    unsigned kinds = 0;
-    for (int i = 0; i < table->streams; i++) kinds |= table->stream[i].outcomes ? 2u : 1u;
-    return kinds;
+/* ---- folders ---- */
+
+/* The men of the name of an ending, "KRPvKR" or "krpkr"; 0 if it is none. */
+static u64 key_of_name(const char *name, size_t n) {
+    static const char letters[] = "PNBRQpnbrq";
+    u64 key = 0;
+    int c = -1;
+    for (size_t i = 0; i < n && n < 12; i++) {
+        const char *at = strchr(letters, name[i]);
+        if (name[i] == 'K' || name[i] == 'k') c++;
+        else if (at && c >= 0) key += one_man(c, (int)(at - letters) % 5);
+        else if (name[i] != 'v' || c) return 0;
+        if (c > 1) return 0;
+    }
+    return c == 1 ? key : 0;
 }
 
-/* Adds the table at a path, if it has a kind of values that there were none of for its men. 0: no memory. */
-static int add_table(hoffman_base *base, const char *path, u64 key) {
+static void free_table(Table *t) {
+    for (int j = 0; j < t->streams; j++) free_model((Model *)t->stream[j].loaded);
+    if (t->file) close_file(*(File *)t->file);
+    if (t->stream) free(t->stream->index);
+    free(t->file), free(t->stream), free(t->path);
+}
+
+/* Adds the table in a file, if its name ends in .hbf; one of cells if it has a kind of values that there were none of
+ * for its men. 0: no memory. */
+static int add_file(hoffman_base *base, const char *folder, const char *name) {
+    size_t m = strlen(folder), n = strlen(name);
+    u64 key = n > 4 ? key_of_name(name, n - 4) : 0;
+    int ok = 0, at, room = base->room ? 2 * base->room : 64;
+    unsigned there = 0;
     Table table, *more;
     File f;
-    unsigned there = 0;
-    int ok, room = base->room ? 2 * base->room : 64;
-    for (int i = 0; i < base->tables; i++)
-        if (base->table[i].key == key) there |= kinds_of(&base->table[i]);
-    if (there == 3 || (f = open_file(path)) == NO_FILE) return 1;
+    /* bare kings are a draw without a table */
+    if (n < 5 || *name == '.' || strcmp(name + n - 4, ".hbf") || !strcmp(name, "kk.hbf")) return 1;
     memset(&table, 0, sizeof table);
-    ok = read_table(&base->tab, f, &table);
-    close_file(f);
-    if (ok > 0 && table.key != key) ok = 0;
-    if (ok > 0 && !(kinds_of(&table) & ~there)) {
-        free(table.stream);
-        return 1;
+    if (!(table.path = (char *)malloc(m + n + 1))) return 0;
+    strcat(strcpy(table.path, folder), name);
+    if ((f = open_file(table.path)) != NO_FILE) {
+        ok = read_table(&base->tab, f, &table);
+        close_file(f);
     }
-    if (ok == 0) tell(path, "no intact table of cells of the ending that it is named after");
+    if (ok > 0 && !table.stream->index && table.key != key) ok = 0;
+    if (ok == 0) tell(table.path, "no intact table of what it is named after, or none that can be read here");
+    for (int i = 0; i < base->tables; i++)
+        if (base->table[i].key == table.key) there |= base->table[i].kinds;
+    if (ok > 0 && !table.stream->index && (!(table.kinds & ~there) || table.men > HOFFMAN_MEN)) ok = 0;
+    if (!table.key && ok > 0) ok = 0;
     if (ok > 0 && base->tables == base->room) {
         if (!(more = (Table *)realloc(base->table, (size_t)room * sizeof(Table)))) ok = -1;
         else base->table = more, base->room = room;
     }
-    if (ok > 0 && !(table.path = (char *)malloc(strlen(path) + 1))) ok = -1;
-    if (ok > 0) strcpy(table.path, path), base->table[base->tables++] = table;
-    else free(table.stream);
+    if (ok > 0) {
+        at = place_of_table(base, &table, m);
+        memmove(base->table + at + 1, base->table + at, (size_t)(base->tables++ - at) * sizeof(Table));
+        base->table[at] = table;
+    } else free_table(&table);
     return ok >= 0;
 }
 
-/* Goes through all men: `left` more may come, of kind `kind` of `color` or later ones. */
-static int look_for(hoffman_base *base, char *path, size_t name, u8 men[2][6], int left, int color, int kind) {
-    static const char letters[] = "PNBRQK";
-    char *p = path + name;
-    int ok = 1, all = 0;
-    u64 key = key_of((const u8(*)[6])men);
-    for (int c = 0; c < 2; c++) {
-        if (c) *p++ = 'v';
-        *p++ = 'K';
-        for (int k = QUEEN; k >= PAWN; k--)
-            for (int i = 0; i < men[c][k]; i++, all++) *p++ = letters[k];
-    }
-    strcpy(p, ".hbf");
-    if (all) ok = add_table(base, path, key);
-    if (all && ok) {
-        /* The other spelling, krpkr.hbf. */
-        char *to = path + name, *from = to;
-        for (; *from; from++)
-            if (*from != 'v') *to++ = (char)(*from >= 'A' && *from <= 'Z' ? *from + 32 : *from);
-        *to = 0;
-        ok = add_table(base, path, key);
-    }
-    for (int c = color; ok && left && c < 2; c++)
-        for (int k = c == color ? kind : QUEEN; ok && k >= PAWN; k--) {
-            men[c][k]++;
-            ok = look_for(base, path, name, men, left - 1, c, k);
-            men[c][k]--;
-        }
+/* Adds the tables of a folder whose name ends in a slash. 0: no memory. */
+static int add_folder(hoffman_base *base, char *folder) {
+    int ok = 1;
+#ifdef _WIN32
+    WIN32_FIND_DATAA found;
+    size_t n = strlen(folder);
+    HANDLE list = FindFirstFileA(strcat(folder, "*.hbf"), &found);
+    folder[n] = 0;
+    if (list == INVALID_HANDLE_VALUE) return 1;
+    do ok = add_file(base, folder, found.cFileName);
+    while (ok && FindNextFileA(list, &found));
+    FindClose(list);
+#else
+    struct dirent *found;
+    DIR *list = opendir(folder);
+    while (list && ok && (found = readdir(list)) != 0) ok = add_file(base, folder, found->d_name);
+    if (list) closedir(list);
+#endif
     return ok;
 }
 
@@ -707,10 +772,12 @@ static int make_keys(hoffman_base *base) {
             u64 key = pass ? other_colors(t->key) : t->key;
             Entry *entry = &base->by_key[entry_of(base, key)];
             if (t->men > base->largest) base->largest = t->men;
-            if (pass && t->claims != 15) continue;
-            entry->key = key;
+            if (t->stream->index && t->longest > base->longest) base->longest = t->longest;
+            if (pass && t->claims != CHESS) continue;
+            entry->key = key, entry->chess |= t->claims == CHESS;
+            if (!pass && t->stream->index && !entry->by_index) entry->by_index = i + 1;
             for (int kind = 0; kind < 2; kind++)
-                if (kinds_of(t) >> kind & 1 && !entry->table[kind]) entry->table[kind] = i + 1;
+                if (t->kinds >> kind & 1 && !entry->table[kind]) entry->table[kind] = i + 1;
         }
     for (u32 at = 0; at < base->entries; at++) {
         int table = table_of(base, base->by_key[at].key, 0);
@@ -737,29 +804,22 @@ unsigned hoffman_version(void) { return HOFFMAN_API_VERSION; }
 hoffman_base *hoffman_open_for(const char *path, size_t cache_bytes, const hoffman_caller *caller) {
     hoffman_base *base;
     size_t n = path ? strlen(path) : 0;
-    char *name;
-    int ok;
     if (caller->version > HOFFMAN_API_VERSION || caller->position > sizeof(hoffman_position)
         || caller->result > sizeof(hoffman_result) || caller->move > sizeof(hoffman_move))
         return 0;
     if (!(base = (hoffman_base *)calloc(1, sizeof *base))) return 0;
     base->caller = *caller;
-    name = (char *)malloc(n + 32);
-    ok = name && make_slots(base, cache_bytes);
+    char *name = (char *)malloc(n + 32);
+    int ok = name && make_slots(base, cache_bytes);
     if (ok) tab_init(&base->tab);
     while (ok && path && *path) {
-#ifdef _WIN32
-        size_t m = strcspn(path, ";");
-#else
-        size_t m = strcspn(path, ";:");
-#endif
-        u8 men[2][6];
-        memset(men, 0, sizeof men);
+        size_t m = strcspn(path, BETWEEN_FOLDERS);
         memcpy(name, path, m);
         path += m + (path[m] != 0);
         if (!m) continue;
         if (name[m - 1] != '/') name[m++] = '/';
-        ok = look_for(base, name, m, men, HOFFMAN_MEN - 2, WHITE, QUEEN);
+        name[m] = 0;
+        ok = add_folder(base, name);
     }
     free(name);
     if (ok && make_keys(base)) return base;
@@ -792,24 +852,10 @@ unsigned hoffman_largest_of(const hoffman_base *base) { return this_base(base) ?
 unsigned hoffman_largest(void) { return hoffman_largest_of(0); }
 unsigned hoffman_longest(void) { return the_base ? the_base->longest : 0; }
 
-/* A table that proves something without being asked for assumptions. */
-static int has_key(u64 key) {
-    int table = the_base ? table_of(the_base, key, 0) : -1;
-    return table >= 0 && the_base->table[table].claims == 15;
-}
+static int has_key(u64 key) { return key && the_base && the_base->by_key[entry_of(the_base, key)].chess; }
 
 int hoffman_has(const char *material) {
-    static const char letters[] = "PNBRQ";
-    u8 men[2][6];
-    int c = -1;
-    memset(men, 0, sizeof men);
-    for (; *material; material++) {
-        const char *at = strchr(letters, *material);
-        if (*material == 'K') c++;
-        else if (!at && (*material != 'v' || c)) return 0;
-        if (c > 1 || (at && (c < 0 || ++men[c][at - letters] > 6))) return 0;
-    }
-    return c == 1 && has_key(key_of((const u8(*)[6])men));
+    return has_key(key_of_name(material, strlen(material)));
 }
 
 /* ---- cells [6] ---- */
@@ -817,12 +863,9 @@ int hoffman_has(const char *material) {
 typedef struct { u64 tile; int row, lane; } Place;
 
 static int gather(const Stream *s, const Pos *p, u8 *sq) {
-    int count = 0;
-    u64 set;
-    for (set = occupied(p); set; set &= set - 1) count++;
-    if (count != s->n) return 0;
+    if (bits_of(occupied(p)) != s->n) return 0;
     for (int i = 0; i < s->n; i++) {
-        set = p->c[s->color[i]] & p->k[s->kind[i]];
+        u64 set = p->c[s->color[i]] & p->k[s->kind[i]];
         if (s->like[i] >= 0) set &= ~(u64)0 << sq[s->like[i]] << 1;
         if (!set) return 0;
         sq[i] = (u8)lsb(set);
@@ -851,7 +894,6 @@ static int locate(const Tab *t, const Stream *s, const Pos *position, Place *pla
     Pos p = *position;
     u8 sq[8];
     int i;
-    u16 pair;
     if (!gather(s, &p, sq) || (s->symmetric && p.turn == BLACK)) {
         swap_colors(&p);
         if (!gather(s, &p, sq)) return 0;
@@ -864,7 +906,7 @@ static int locate(const Tab *t, const Stream *s, const Pos *position, Place *pla
         for (i = 0; i < s->n && diagonal(sq[i]); i++) {}
         if (i >= 2 && i < s->n && above(sq[i])) mirror(s, sq, 0);
     }
-    pair = t->pair_number[s->pawns][sq[0] * 64 + sq[1]];
+    u16 pair = t->pair_number[s->pawns][sq[0] * 64 + sq[1]];
     if (pair == 65535) return 0;
     place->tile = pair, place->row = 0, place->lane = sq[s->lane];
     if (s->middle < 0) return 1;
@@ -875,25 +917,6 @@ static int locate(const Tab *t, const Stream *s, const Pos *position, Place *pla
 }
 
 /* ---- models [9] ---- */
-
-/* bit 64: that of the lane square */
-typedef struct { u16 word, bit, child[2]; } Node;
-#define LEAF 0x8000u
-
-typedef struct {
-    Node *node;
-    u16 *leaf; /* `symbols` frequencies each */
-    u16 root;
-    size_t bytes;
-} Tree;
-
-struct Model {
-    u8 order[4];
-    u16 fallback, threshold[9], last[2], classes[16][3];
-    Tree cells, misses;
-    u8 *directory;
-    u32 *checked; /* a bit for each block: its checksum is right */
-};
 
 static int distribution(const u8 *q, int n, u16 *f) {
     u32 left = 32768, w;
@@ -942,12 +965,6 @@ static int parse_tree(Tree *t, const u8 *p, u32 length, u32 symbols, u32 first_c
     return at == length;
 }
 
-static void free_model(Model *m) {
-    if (!m) return;
-    free(m->cells.node), free(m->cells.leaf), free(m->misses.node), free(m->misses.leaf);
-    free(m->directory), free(m->checked), free(m);
-}
-
 static int parse_model(Model *m, const u8 *p, u64 length, const Stream *s) {
     int i, seen = 0;
     u32 c = (u32)cell_test(s);
@@ -973,7 +990,7 @@ static Model *load_model(const Tab *t, File f, const Stream *s) {
     Model *m = (Model *)calloc(1, sizeof *m);
     u64 blocks = (s->tiles + 63) / 64;
     u8 *p = m ? load(t, f, &s->model, (u64)16 << 20) : 0;
-    int ok = p && parse_model(m, p, s->model.length, s);
+    int ok = p && (s->index ? load_entries(t, f, s, p, m) : parse_model(m, p, s->model.length, s));
     free(p);
     if (ok && s->directory.length == 12 * (blocks + 1)) {
         m->directory = load(t, f, &s->directory, 12 * (blocks + 1));
@@ -1079,9 +1096,7 @@ static u64 legal_lanes(const Stream *s, const Rows *r) {
         for (i = 2; i < s->lane && diagonal(r->sq[i]); i++) {}
         if (i < s->lane) {
             if (above(r->sq[i])) return 0;
-        } else
-            for (int q = 0; q < 64; q++)
-                if (above(q)) lanes &= ~BIT(q);
+        } else lanes &= ~ABOVE;
     }
     return lanes & ~taken;
 }
@@ -1149,15 +1164,15 @@ static int look(Rows *r, const Model *m, int c, int lane, u16 *cand) {
     const u16 *t = r->value + r->row * STRIDE + LEFT + lane, *n = r->value + r->n * STRIDE + LEFT + lane;
     const u16 *u = r->value + r->u * STRIDE + LEFT + lane;
     int has_w = lane & 7, has_s = lane >= 8, count = 0, j, b = 0, moves;
-    u16 near[4], W, S, N = *n, U = *u;
+    u16 nearby[4], W, S, N = *n, U = *u;
     u64 word = 0;
     W = has_w ? t[-1] : t[-8];
     S = has_s ? t[-8] : t[-1];
     if (!has_w && !has_s) W = S = N;
     else if (r->n == NO_ROW) N = U = W;
-    near[0] = W, near[1] = S, near[2] = N, near[3] = U;
+    nearby[0] = W, nearby[1] = S, nearby[2] = N, nearby[3] = U;
     for (int i = 0; i < 4; i++) {
-        u16 v = near[m->order[i]];
+        u16 v = nearby[m->order[i]];
         for (j = 0; j < count && cand[j] != v; j++) {}
         if (j == count) cand[count++] = v;
     }
@@ -1244,6 +1259,8 @@ static u16 decode_cell(Coder *coder, const Stream *s, Rows *r, const Model *m, i
 /* Decodes a tile up to and including a row. */
 static void decode_tile(
     const Tab *t, const Stream *s, const Model *m, u64 tile, int last_row, const u8 *p, size_t n, Rows *r) {
+    static const u64 lanes[6] = {0xAAAAAAAAAAAAAAAAull, 0xCCCCCCCCCCCCCCCCull, 0xF0F0F0F0F0F0F0F0ull,
+        0xFF00FF00FF00FF00ull, 0xFFFF0000FFFF0000ull, 0xFFFFFFFF00000000ull};
     Coder coder;
     u16 last[2];
     int i, row, lane, first = 0, c = cell_test(s), base = 5 * relations_of(s) + 11;
@@ -1259,12 +1276,7 @@ static void decode_tile(
     for (i = 0; i < 65 * STRIDE; i++) r->value[i] = m->fallback;
     r->legal[NO_ROW] = 0;
     for (i = 0; i < s->n; i++) constant(r, base + 6 * i, r->sq[i]);
-    for (i = 0; i < 6; i++) {
-        u64 set = 0;
-        for (lane = 0; lane < 64; lane++)
-            if (lane >> i & 1) set |= BIT(lane);
-        r->word[base + 6 * s->lane + i] = set;
-    }
+    memcpy(r->word + base + 6 * s->lane, lanes, sizeof lanes);
     last[0] = m->last[0];
     last[1] = m->last[1];
     start_coder(&coder, p, n);
@@ -1282,23 +1294,11 @@ static void decode_tile(
 
 void hoffman_close(hoffman_base *base) {
     if (!base) return;
-    for (int i = 0; i < base->tables; i++) {
-        Table *t = &base->table[i];
-        for (int j = 0; j < t->streams; j++) free_model((Model *)t->stream[j].loaded);
-        if (t->file) close_file(*(File *)t->file);
-        free(t->file), free(t->stream), free(t->path);
-    }
+    for (int i = 0; i < base->tables; i++) free_table(&base->table[i]);
     free(base->table), free(base->by_key), free(base->slot), free(base);
 }
 
 #define STORED 0x80000000u /* a flag: nothing but what the cell holds */
-
-/* A question, and what its answer rests on. */
-typedef struct {
-    hoffman_base *base;
-    const Tab *t;
-    unsigned flags, claims;
-} Ask;
 
 /* The file of a table, opened by the first who needs it; null if it cannot be opened. */
 static const File *file_of(hoffman_base *base, Table *table) {
@@ -1317,10 +1317,6 @@ static const File *file_of(hoffman_base *base, Table *table) {
     return (const File *)LOAD_POINTER(&table->file);
 }
 
-static size_t size_of(const Model *m, const Stream *s) {
-    return sizeof *m + m->cells.bytes + m->misses.bytes + (size_t)s->directory.length;
-}
-
 static const Model *model_of(hoffman_base *base, File f, Stream *s) {
     Model *m = (Model *)LOAD_POINTER(&s->loaded);
     if (m || LOAD(&s->bad)) return m;
@@ -1328,7 +1324,8 @@ static const Model *model_of(hoffman_base *base, File f, Stream *s) {
         STORE(&s->bad, 1);
         return 0;
     }
-    if (put_pointer(&s->loaded, m)) count(base, MEMORY, size_of(m, s));
+    if (put_pointer(&s->loaded, m))
+        count(base, MEMORY, sizeof *m + m->cells.bytes + m->misses.bytes + (size_t)s->directory.length);
     else free_model(m);
     return (const Model *)LOAD_POINTER(&s->loaded);
 }
@@ -1386,8 +1383,9 @@ static int is_place_of(const Slot *slot, int way, u32 who, u64 unit) {
         && LOAD(&slot->high[way]) == (u32)(unit >> 32);
 }
 
-/* Keeps decoded cells, where they were or in place of the oldest; not if another thread is just writing there. */
-static void keep_cells(const hoffman_base *base, u32 who, u64 unit, const u16 *value, int rows) {
+/* Keeps decoded cells, where they were or in place of the oldest; not if another thread is just writing there. Rows of
+ * 64 are `stride` apart. */
+static void keep_cells(const hoffman_base *base, u32 who, u64 unit, const u16 *value, int stride, int cells) {
     Slot *slot = slot_of(base, who, unit);
     u32 turn, sum = 0;
     int way;
@@ -1398,9 +1396,9 @@ static void keep_cells(const hoffman_base *base, u32 who, u64 unit, const u16 *v
     STORE(&slot->who[way], who);
     STORE(&slot->low[way], (u32)unit);
     STORE(&slot->high[way], (u32)(unit >> 32));
-    STORE(&slot->cells[way], (u32)rows * 64);
-    for (int i = 0; i < rows * 32; i++) {
-        const u16 *two = value + i / 32 * STRIDE + LEFT + i % 32 * 2;
+    STORE(&slot->cells[way], (u32)cells);
+    for (int i = 0; i < (cells + 1) / 2; i++) {
+        const u16 *two = value + i / 32 * stride + i % 32 * 2;
         STORE(&slot->pair[way][i], two[0] | (u32)two[1] << 16);
     }
     STORE(&slot->turn[way], turn + 2);
@@ -1426,17 +1424,16 @@ static NOINLINE int fetch_cell(hoffman_base *base, Table *table, Stream *s, u32 
     u8 few[4096], *bytes = few;
     u64 at = 0;
     size_t length = 0;
-    int ok;
     Rows rows;
-    ok = m && find_tile(base, *f, s, m, place->tile, &at, &length);
+    int ok = m && find_tile(base, *f, s, m, place->tile, &at, &length);
     if (ok && length > sizeof few && !(bytes = (u8 *)malloc(length))) return HOFFMAN_MEMORY;
     ok = ok && read_at(*f, at, bytes, length);
     if (ok) {
         decode_tile(&base->tab, s, m, place->tile, place->row, bytes, length, &rows);
         count(base, DECODED, 1);
         for (int row = 0; row <= place->row; row += 16)
-            keep_cells(base, who, place->tile * 4 + (u64)row / 16, rows.value + row * STRIDE,
-                place->row - row < 16 ? place->row - row + 1 : 16);
+            keep_cells(base, who, place->tile * 4 + (u64)row / 16, rows.value + row * STRIDE + LEFT, STRIDE,
+                place->row - row < 16 ? (place->row - row + 1) * 64 : 1024);
         *code = rows.value[place->row * STRIDE + LEFT + place->lane];
     } else {
         count(base, FAILURES, 1);
@@ -1489,16 +1486,14 @@ static int plain_code(Ask *ask, const Pos *pos, u16 *code) {
     u64 key = key_of_position(pos);
     Place place;
     u16 best;
-    if (!key) {
-        *code = DRAW;
-        return HOFFMAN_OK;
-    }
+    *code = DRAW;
+    if (!key) return HOFFMAN_OK;
     /* outcomes are in either kind of stream, and maybe in two tables */
     for (int pass = outcomes ? 0 : 1; pass < 2; pass++, last = table) {
         const Table *t;
         if ((table = table_of(ask->base, key, pass == 0)) < 0) return HOFFMAN_NO_TABLE;
         t = &ask->base->table[table];
-        if (t->claims != 15 && !(ask->flags & HOFFMAN_ALLOW_ASSUMED)) continue;
+        if (t->claims != CHESS && !(ask->flags & HOFFMAN_ALLOW_ASSUMED)) continue;
         if (table != last) ask->claims &= t->claims;
         for (int i = 0; i < t->streams; i++) {
             const Stream *s = &t->stream[i];
@@ -1521,7 +1516,11 @@ static int plain_code(Ask *ask, const Pos *pos, u16 *code) {
     return HOFFMAN_OK;
 }
 
-static int any_code(Ask *ask, const Pos *pos, u16 *code) {
+#ifdef HOFFMAN_INDEX
+#include "hoffindex.c"
+#endif
+
+static int code_of_cells(Ask *ask, const Pos *pos, u16 *code) {
     Pos plain = *pos;
     u16 best = 0;
     int status;
@@ -1534,6 +1533,14 @@ static int any_code(Ask *ask, const Pos *pos, u16 *code) {
     status = plain_code(ask, &plain, code);
     if (status == HOFFMAN_OK && best > *code) *code = best;
     return status;
+}
+
+static int any_code(Ask *ask, const Pos *pos, u16 *code) {
+    unsigned claims = ask->claims;
+    int status = code_of_cells(ask, pos, code);
+    if (status != HOFFMAN_NO_TABLE) return status;
+    ask->claims = claims;
+    return index_code(ask, pos, code);
 }
 
 /* Whether a right to castle can still be used. */
@@ -1555,7 +1562,7 @@ static int take(
     Ask *ask, const hoffman_base *base, unsigned flags, const hoffman_position *given, hoffman_position *h, Pos *p) {
     ask->base = (hoffman_base *)this_base(base);
     ask->flags = flags;
-    ask->claims = 15;
+    ask->claims = CHESS;
     memset(h, 0, sizeof *h);
     if (!ask->base) return HOFFMAN_NO_TABLE;
     ask->t = &ask->base->tab;
@@ -1568,16 +1575,9 @@ static int take(
     return may_castle(h) ? HOFFMAN_CASTLING : HOFFMAN_OK;
 }
 
-static unsigned men_of(const Pos *p) {
-    u64 set = occupied(p);
-    unsigned n;
-    for (n = 0; set; set &= set - 1) n++;
-    return n;
-}
-
 static void give(const Ask *ask, u16 code, unsigned rule50, hoffman_result *r) {
     memset(r, 0, sizeof *r);
-    r->claims = ask->claims;
+    r->claims = ask->claims & 15u;
     if (code == DRAW) return;
     r->wdl = code < DRAW ? -2 : 2;
     r->plies = (unsigned)(2 * distance_of(code) - (code > DRAW));
@@ -1604,7 +1604,7 @@ int hoffman_ask(hoffman_base *base, const hoffman_position *given, unsigned flag
     if ((status = any_code(&ask, &pos, &code)) != HOFFMAN_OK) return status;
     give(&ask, code, h.rule50, &r);
     memcpy(result, &r, ask.base->caller.result);
-    return ask.claims == 15 ? HOFFMAN_OK : HOFFMAN_ASSUMED;
+    return ask.claims == CHESS ? HOFFMAN_OK : HOFFMAN_ASSUMED;
 }
 
 int hoffman_probe(const hoffman_position *h, hoffman_result *r) { return hoffman_ask(0, h, 0, r); }
@@ -1678,7 +1678,7 @@ static int answer(const Ask *ask, const Pos *pos, int moved, unsigned rule50, ho
     }
     if (status != HOFFMAN_OK) return status;
     give(&own, moved ? before(code, own.flags & HOFFMAN_WDL) : code, rule50, r);
-    return own.claims == 15 ? HOFFMAN_OK : HOFFMAN_ASSUMED;
+    return own.claims == CHESS ? HOFFMAN_OK : HOFFMAN_ASSUMED;
 }
 
 static void judge(const Ask *ask, const Pos *pos, const Pos *after, const Move *m, unsigned rule50,

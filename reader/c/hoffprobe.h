@@ -1,4 +1,5 @@
-/* hoffprobe: reads chess endgame tables of complete endings in the block format (.hbf).
+/* hoffprobe: reads chess endgame tables in the block format (.hbf): of complete endings, and, with hoffindex.c, of parts
+ * of endings and what control files describe.
  *
  * Plain C99, no dependencies; also compiles as C++. SPDX-License-Identifier: MIT OR Apache-2.0
  *
@@ -27,7 +28,7 @@ extern "C" {
  * ends; so a newer library serves it as before. */
 #define HOFFMAN_API_VERSION 2
 #ifndef HOFFMAN_MEN
-#define HOFFMAN_MEN 6 /* the most men of a table that is looked for, kings included; 3 to 8 */
+#define HOFFMAN_MEN 6 /* the most men of a complete ending that is looked for, kings included; 3 to 8 */
 #endif
 #define HOFFMAN_MAX_PLIES 65534 /* no distance is longer */
 #define HOFFMAN_MAX_MOVES 256
@@ -127,7 +128,8 @@ void hoffman_set_log(void (*log)(void *, const char *), void *with);
 
 unsigned hoffman_largest(void); /* the most men of any table, kings included; 2 if there is none */
 unsigned hoffman_longest(void); /* no answer has more plies; HOFFMAN_MAX_PLIES if that is not known */
-/* Whether there is a table for an ending, "KRPvKR", White's men first or Black's. */
+/* Whether there is a table for an ending or for a part of it, "KRPvKR", White's men first or Black's; or for the men of a
+ * position. */
 int hoffman_has(const char *material);
 int hoffman_has_position(const hoffman_position *position);
 

@@ -9,6 +9,8 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
+#[path = "engines/by_index.rs"]
+mod by_index;
 mod common;
 
 use common::{SharedFolder, run};

@@ -1,6 +1,7 @@
 /* Answers positions from standard input with the reader in C, one line each.
  *
- * Arguments: the folder, the bytes of the cache, and what is asked: "dtm", "wdl", "soft", "stored", "root", "line".
+ * Arguments: the folder, the bytes of the cache, and what is asked: "dtm", "wdl", "soft", "stored", "root", "line";
+ * "assumed" and "assumed-wdl" as the first two, also of tables that were made under assumptions.
  * Lines are FENs; answers are "status wdl plies" or lists of moves. SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "examples/fen.h"
 
@@ -30,6 +31,10 @@ int main(int argc, char **argv) {
         if (!strcmp(argv[3], "dtm") || !strcmp(argv[3], "soft")) {
             int status = argv[3][0] == 'd' ? hoffman_probe(&p, &r) : hoffman_probe_soft(&p, &r);
             printf("%d %d %u", status, sign(r.wdl), r.plies);
+        } else if (!strncmp(argv[3], "assumed", 7)) {
+            unsigned wdl = argv[3][7] ? HOFFMAN_WDL : 0;
+            int status = hoffman_ask(0, &p, HOFFMAN_ALLOW_ASSUMED | wdl, &r);
+            printf("%d %d %u", status, sign(r.wdl), wdl ? 0 : r.plies);
         } else if (!strcmp(argv[3], "wdl")) {
             int status = hoffman_probe_wdl(&p, &r);
             if (r.plies && r.plies != hoffman_longest()) return 5;

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use hoffman_hbf::{
-    Code, DRAW, EncodeOptions, HbfFile, Material, Mode, Position, ProbeError, Sides, Tablebase,
-    before, legal_moves, stored_code, to_fen, value_of,
+    Claims, Code, Crew, DRAW, EncodeError, EncodeOptions, EntryTable, HbfFile, Material, Metric,
+    Mode, Position, ProbeError, Sides, TableInfo, Tablebase, Texts, before, encode_entries,
+    legal_moves, parse_fen, stored_code, to_fen, value_of,
 };
 use support::{MadeUp, ending, random_position, write_to};
 
@@ -198,6 +199,7 @@ fn outcomes_and_distances_may_be_in_two_files() {
 fn the_reader_in_c_survives_damage() {
     let folder = tempfile::tempdir().expect("a folder");
     let flags = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let flags = [&flags[..], &["-DHOFFMAN_INDEX"]].concat();
     let Some(program) = compiled(folder.path(), "cc", &flags) else { return };
     let source = MadeUp { scale: 1 };
     let options = EncodeOptions {
@@ -224,6 +226,78 @@ fn the_reader_in_c_survives_damage() {
         // The men may be others now, and then there is no answer either.
         assert!(opened.is_ok() || refused, "round {round}: {:?}", opened.err());
         compare(&program, folder.path(), &positions);
+    }
+    let other = tempfile::tempdir().expect("a folder");
+    survives_damage_by_index(&program, other.path());
+}
+
+/// A table by index of these entries, with the header that says what they are.
+fn by_index(control: &str, pawns: Option<&[u8]>, entries: u64, bits: u8) -> Vec<u8> {
+    let info = TableInfo {
+        mode: Mode::Generic { entries, bits },
+        suicide: false,
+        metric: Metric::Mate,
+        claims: Claims::new([true; 2], [true; 2]),
+        longest_wins: [None; 2],
+        longest_losses: [None; 2],
+    };
+    let texts = Texts { info: None, control: Some(control), pawns };
+    let read = |first: u64, buffer: &mut [u16]| -> Result<(), EncodeError> {
+        let entry =
+            |index: u64| (index.wrapping_mul(index / 7 + 3) >> 3 & ((1 << bits) - 1)) as u16;
+        buffer.iter_mut().zip(first..).for_each(|(to, index)| *to = entry(index));
+        Ok(())
+    };
+    encode_entries(&EntryTable { info, texts, log: 8 }, read, Crew::ALONE).expect("a file")
+}
+
+/// Tables by index with headers, models, lengths and tiles that are damaged, and checksums that do
+/// not show it.
+fn survives_damage_by_index(program: &Path, folder: &Path) {
+    let kings = r#"<tablebase><!-- > --><piece color="white" type="king" location="a1 b1"/>
+        <piece color='black' type="king" location="g7g8 h8"/>"#;
+    let pawns = r#"<piece color="white" type="pawn" location="c2+"/>
+        <piece color="black" type="pawn" location="c7+"/>
+        <piece color="white" type="pawn" location="d4 e4 d5"/>"#;
+    let structures = r#"<pawngen white-pawns-required="1" black-pawns-required="1"
+        legal-white-squares="0xff000000" legal-black-squares="0xff00000000"/>"#;
+    // Pawns on c4 and d5, without and with the square that White's pawn jumped over.
+    let pawn_table = [255_u8, 18].map(|square| {
+        let mut row = [0_u8; 20];
+        (row[3], row[12], row[16]) = (4, 8, square);
+        row
+    });
+    let end = r#"<index type="TYPE" symmetry="1"/></tablebase>"#;
+    let cases = [
+        ("simple", pawns, None, 2 * 2 * 3 * 6 * 6 * 5),
+        ("compact", pawns, None, 2 * 6 * 6 * 6 * 5),
+        ("combinadic3", pawns, None, 2 * 6 * 21 * 5),
+        ("combinadic5", structures, Some(pawn_table.concat()), 2 * 6 * 2),
+    ];
+    let mut random = fastrand::Rng::with_seed(19);
+    let positions = ["8/6k1/8/3p4/2P5/8/8/K7 b - c3", "6k1/2p5/8/8/2PP4/8/8/1K6 b - -"];
+    let positions: Vec<Position> =
+        positions.iter().flat_map(|fen| vec![parse_fen(fen).expect("a position"); 3]).collect();
+    for (index, men, pawn_table, entries) in cases {
+        let control = format!("{kings}{men}{end}").replace("TYPE", index);
+        let intact = by_index(&control, pawn_table.as_deref(), entries, 9);
+        std::fs::write(folder.join("some.hbf"), &intact).expect("a file");
+        let known = answers(program, folder, "soft", &positions);
+        assert_eq!(
+            known.iter().filter(|answer| *answer == "4 0 0").count(),
+            3,
+            "{index} {known:?}"
+        );
+        for _ in 0..40 {
+            let mut bytes = intact.clone();
+            for _ in 0..random.usize(0..6) {
+                let end = if random.bool() { 1200.min(bytes.len()) } else { bytes.len() };
+                bytes[random.usize(32..end)] = random.u8(..);
+            }
+            support::repair(&mut bytes);
+            std::fs::write(folder.join("some.hbf"), &bytes).expect("a file");
+            assert_eq!(answers(program, folder, "assumed", &positions).len(), positions.len());
+        }
     }
 }
 
