@@ -177,8 +177,9 @@ async fn respond(
         return Ok(options(route, state.origin.is_some()));
     }
     if route == Endpoint::Batch {
+        let kind = request.headers().get(header::CONTENT_TYPE).cloned();
         let body = body_of(state, request).await?;
-        return batch(state, peer, &body);
+        return batch(state, peer, kind.as_ref(), &body);
     }
 
     if !request.body().is_end_stream() {
