@@ -264,7 +264,7 @@ async fn get(
             })
             .await
         }
-        Endpoint::Tables => json(state, |state| state.tables.list()).await,
+        Endpoint::Tables => json(state, |state| state.tables.list(state.limits.counted)).await,
         Endpoint::Plan => plan(state, query).await,
         Endpoint::Stats => {
             let count = |_: &Library, entry: &FolderFile, most| entry.stats(most);
