@@ -79,12 +79,7 @@ impl Answer {
     /// `white-at-most` or `none`.
     #[getter]
     fn bound(&self) -> &'static str {
-        match self.inner.bound {
-            Proof::Exact => "exact",
-            Proof::WhiteAtLeast => "white-at-least",
-            Proof::WhiteAtMost => "white-at-most",
-            Proof::None => "none",
-        }
+        bound_name(self.inner.bound)
     }
 
     /// The table that answers; None where the rules of chess do.
@@ -248,6 +243,16 @@ impl MoveAnswer {
         let plies = self.dtm().filter(|plies| *plies != 0);
         let plies = plies.map_or_else(String::new, |plies| format!(" in {} plies", plies.abs()));
         format!("<MoveAnswer {} {result}{plies}>", self.inner.san)
+    }
+}
+
+/// The name of what an answer is of the truth.
+pub(crate) fn bound_name(bound: Proof) -> &'static str {
+    match bound {
+        Proof::Exact => "exact",
+        Proof::WhiteAtLeast => "white-at-least",
+        Proof::WhiteAtMost => "white-at-most",
+        Proof::None => "none",
     }
 }
 

@@ -8,7 +8,7 @@ use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::answer::{Answer, MoveAnswer, line_of, moves_of, text_of};
+use crate::answer::{Answer, MoveAnswer, bound_name, line_of, moves_of, text_of};
 use crate::arrays::{dtm_of, wdl_of};
 use crate::batch::Batch;
 use crate::errors::{exception, raised, unanswered};
@@ -148,6 +148,11 @@ impl Tablebase {
     ) -> PyResult<Py<PyAny>> {
         let told = self.probe_wdl(py, board).and_then(|result| result.into_py_any(py));
         told.or_else(|error| or_default(py, error, default))
+    }
+
+    /// What the answer to a position is of the truth, as the `bound` of the answer.
+    fn bound(&self, py: Python<'_>, board: &Bound<'_, PyAny>) -> PyResult<&'static str> {
+        Ok(bound_name(self.known(py, board)?.bound))
     }
 
     /// The legal moves with what they lead to, best first.

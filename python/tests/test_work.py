@@ -167,6 +167,7 @@ def test_a_control_file_is_analysed(tmp_path: Path) -> None:
     # The tutorial, section 12: White wins in 14 by the rules of the table, which prove nothing.
     assert (answer.said, answer.said_dtm) == ("win", 27)
     assert (answer.value, answer.wdl, answer.dtm, answer.bound) == ("unknown", None, None, "none")
+    assert analysis.tables.bound(answer.fen) == "none"
     assert answer.assumes == ["White's moves KxP are conceded", "Black's moves KxP are conceded"]
     with pytest.raises(hoffman.NotProved) as caught:
         analysis.tables.probe_wdl(answer)

@@ -77,7 +77,7 @@ static u64 numeral(const Element *e, const char *name) {
 /* ---- men and how they are numbered {6, 7} ---- */
 
 enum { NAIVE, NAIVE2, SIMPLE, COMPACT, COMBINADIC3, COMBINADIC4, COMBINADIC5 };
-#define SLOTS 16
+#define SLOTS 32
 #define PAWN_SQUARES 0x00FFFFFFFFFFFF00ull
 
 /* Other men are named by their slots; -1: none. */
@@ -88,7 +88,7 @@ typedef struct {
     u64 legal, semi;            /* its own squares, those of its group */
     u64 set;                    /* squares of which its codes are made */
     int part;                   /* combinadic types: the first of those that are numbered together */
-    u16 chain;                  /* and the men below it */
+    u32 chain;                  /* and the men below it */
     u64 weight;                 /* what its number counts */
 } Man;
 
@@ -254,7 +254,7 @@ static void make_parts(Index *x) {
     for (int i = 0; i < x->men; i++) {
         int under = i;
         for (int j = i - 1; j >= 0; j--)
-            if (!(x->man[j].set & ~x->man[under].set)) x->man[i].chain |= (u16)(1u << j), under = j;
+            if (!(x->man[j].set & ~x->man[under].set)) x->man[i].chain |= 1u << j, under = j;
     }
 }
 

@@ -153,6 +153,13 @@ pub(crate) fn expect_folders<'a>(
     Ok(())
 }
 
+/// The folders that were asked for, which must exist, or the usual one, which need not.
+pub(crate) fn folders_or_usual(given: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    expect_folders(given)?;
+    let usual = || default_folder().filter(|folder| is_folder(folder));
+    Ok(if given.is_empty() { usual().into_iter().collect() } else { given.to_vec() })
+}
+
 /// `$HOFFMAN_TABLES`, else `hoffman` in the folder for data of the XDG base directory
 /// specification.
 pub(crate) fn default_folder() -> Option<PathBuf> {
@@ -383,11 +390,29 @@ pub(crate) struct ProbeArgs {
     /// A table to ask first: a file, or an ending. May be repeated.
     #[arg(long = "table", value_name = "TABLE")]
     pub(crate) tables: Vec<PathBuf>,
+    /// A folder of tables, on the disk or at an address. May be repeated; earlier ones are asked
+    /// first, and tables with distances before others [default: $HOFFMAN_TABLES, else the user's
+    /// data folder].
+    #[arg(long = "dir", value_name = "DIR")]
+    pub(crate) folders: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) at_hand: AtHandArgs,
+    pub(crate) foreign: ForeignArgs,
+    #[command(flatten)]
+    reading: ReadingArgs,
     /// Answer in JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Answer in a word or two for the side to move: `win`, `loss`, `draw` or `unknown`, and behind
+    /// the first two the plies to mate, if they are known. Of positions on standard input, too.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) value: bool,
+}
+
+impl ProbeArgs {
+    /// How tables are read.
+    pub(crate) fn reading(&self) -> anyhow::Result<ReadOptions> {
+        self.reading.bound(self.foreign.options())
+    }
 }
 
 #[derive(Args, Debug)]

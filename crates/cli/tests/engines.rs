@@ -12,6 +12,8 @@ use tempfile::TempDir;
 #[path = "engines/by_index.rs"]
 mod by_index;
 mod common;
+#[path = "../../hbf/examples/engine.rs"]
+mod engine;
 
 use common::{SharedFolder, run};
 
@@ -271,6 +273,27 @@ fn a_search_over_four_men_agrees_with_five() {
     assert_eq!(status.trim(), format!("lost {}", won + 1));
 }
 
+/// What the page shows in Rust says the same as what it shows in C.
+#[test]
+fn an_engine_in_rust_asks_tables() {
+    let tables = engine::open(&[tables().to_str().unwrap()]).unwrap();
+    let position = |fen| hoffman_hbf::parse_fen(fen).unwrap();
+    let queen = position("8/8/8/3k4/8/8/1Q6/K6r w - -");
+    assert_eq!(engine::probe(&tables, &queen, 0), Some(31_935));
+    assert_eq!(engine::probe(&tables, &queen, 3), Some(31_932));
+    let moves = engine::root_moves(&tables, &queen);
+    assert_eq!((moves[0].from, moves[0].to), (0, 8));
+    // Interposing the queen draws.
+    assert_eq!(moves.len(), 1);
+    assert_eq!(engine::probe(&tables, &moves[0].after, 1), Some(-31_935));
+    let bare = position("8/8/8/3k4/8/8/8/K7 w - -");
+    assert_eq!(engine::probe(&tables, &bare, 0), Some(0));
+    assert_eq!(engine::root_moves(&tables, &bare).len(), 3);
+    let missing = position("8/8/2n1k3/8/8/2QRB3/8/K7 w - -");
+    assert_eq!(engine::probe(&tables, &missing, 0), None);
+    assert!(engine::root_moves(&tables, &missing).is_empty());
+}
+
 #[test]
 fn the_page_shows_what_is_compiled() {
     let page = fs::read_to_string(root().join("docs/engines.md")).unwrap();
@@ -288,4 +311,8 @@ fn the_page_shows_what_is_compiled() {
             "not in the examples:\n{block}"
         );
     }
+    let source = fs::read_to_string(root().join("crates/hbf/examples/engine.rs")).unwrap();
+    let (_, block) = page.split_once("```rust\n").unwrap();
+    let block = block.split("```").next().unwrap();
+    assert!(source.contains(block), "not in the example:\n{block}");
 }

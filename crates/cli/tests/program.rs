@@ -403,6 +403,45 @@ fn probe_answers_lines_with_json() {
 }
 
 #[test]
+fn probe_tells_values_from_several_folders() {
+    let folder = with_tables();
+    let outer = TempDir::new().unwrap();
+    for (place, table) in [("one", "kpk.htb"), ("two", "kqk.htb")] {
+        fs::create_dir(outer.path().join(place)).unwrap();
+        fs::copy(folder.path().join(table), outer.path().join(place).join(table)).unwrap();
+    }
+    let pawn = "8/8/8/8/4P3/8/1k6/4K3 w - - 0 1";
+    let ask = |more: &[&str], input: &str| {
+        let line = [&["probe", "--dir", "one", "--dir", "two"], more].concat();
+        run_with(outer.path(), &line, input)
+    };
+    let lines = format!(
+        "{pawn}\n8/8/8/8/8/8/1k6/4KR2 w - -\n\n8/8/8/8/8/1k6/1q6/K7_w_-_-\nrubbish\n\
+         7k/8/8/8/8/8/8/K6Q b - -\n7k/8/8/8/8/8/7Q/K7 b - - 99 80\n8/8/8/8/8/8/8/K1k5 w - -\n"
+    );
+    let values = ask(&["--value"], &lines);
+    assert_eq!(values.code, 1, "{}", values.err);
+    let told: Vec<&str> = values.out.lines().collect();
+    assert_eq!(told[..4], ["win 21", "unknown", "loss 0", "error bad-fen"]);
+    assert!(told[4].starts_with("loss ") && told[5].starts_with("loss "), "{}", values.out);
+    assert_eq!(told[6..], ["draw"]);
+    assert!(values.err.contains("rubbish"), "{}", values.err);
+    assert_eq!(ask(&["--value"], &format!("{pawn}\n")).code, 0);
+
+    let one = ask(&["--value", pawn], "");
+    assert_eq!((one.code, one.out.as_str(), one.err.as_str()), (0, "win 21\n", ""));
+    // A table is found by its name in whichever folder.
+    assert_eq!(ask(&["--value", "--table", "KQvK", pawn], "").out, "win 21\n");
+    let unknown = ask(&["--value", "8/8/8/8/8/8/1k6/4KR2 w - -"], "");
+    assert_eq!((unknown.code, unknown.out.as_str()), (1, "unknown\n"));
+    assert!(unknown.err.contains("krk.htb"), "{}", unknown.err);
+    ask(&["--value", "rubbish"], "").refused(1, &["rubbish"]);
+    let both = ask(&["--value", "--json", pawn], "");
+    assert_eq!((both.code, both.out.as_str()), (2, ""));
+    ask(&["--dir", "three", pawn], "").refused(1, &["three", "no such folder"]);
+}
+
+#[test]
 fn probe_answers_one_position() {
     let folder = with_tables();
     let fen = "8/8/8/8/4P3/8/1k6/4K3 w - - 0 1";

@@ -1,5 +1,5 @@
-//! Types the commands of `docs/tutorial.md`, `docs/lists.md`, `docs/positions.md` and
-//! `docs/cluster.md`, and compares what comes back.
+//! Types the commands of `docs/tutorial.md`, `docs/lists.md`, `docs/positions.md`,
+//! `docs/cluster.md`, `docs/uci.md` and `docs/serve.md`, and compares what comes back.
 //!
 //! A transcript is a fenced block marked `console`. A line that begins with `$ ` is a command, the
 //! lines below it are what it prints, on standard output and standard error together. A line `...`
@@ -168,6 +168,21 @@ fn transcripts_of_positions_are_true() {
 #[test]
 fn transcripts_of_clusters_are_true() {
     check("docs/cluster.md", 16);
+}
+
+#[test]
+fn transcripts_of_the_engine_are_true() {
+    check("docs/uci.md", 2);
+}
+
+#[test]
+#[cfg(feature = "serve")]
+fn transcripts_of_the_server_are_true() {
+    if Command::new("curl").arg("--version").output().is_err() {
+        eprintln!("NOT TESTED: the transcript of docs/serve.md, since there is no curl");
+        return;
+    }
+    check("docs/serve.md", 7);
 }
 
 /// The transcript of the README, which has no `$`: the command in one block, its output in the

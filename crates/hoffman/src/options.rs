@@ -146,7 +146,8 @@ impl Options {
 
     /// What such files have: both sides to move, or one, with which they are much smaller, and
     /// whether they lean on the tables behind captures and promotions, which lie in the same
-    /// folder. Small ones, which do, are written if nothing is said. What is joined of parts has both sides, whatever is said.
+    /// folder. Small ones, which do, are written if nothing is said. What is joined of parts has
+    /// both sides, whatever is said.
     #[must_use]
     pub fn profile(self, profile: Profile) -> Options {
         Options { profile: Some(profile), ..self }

@@ -15,26 +15,36 @@ export async function mayWork() {
   }
 }
 
+/** Says something in a place. Whoever was at a button there is at what is said then, not at the top of the page. */
+function say(place, role, text) {
+  const held = place.contains(document.activeElement);
+  const said = element('p', { role, tabindex: '-1' }, text);
+  place.replaceChildren(said);
+  if (held) {
+    said.focus();
+  }
+}
+
 /** Shows in a place what it takes to make something (`ending` or `fen`), and makes it if that is wanted. */
 export async function offer(place, wanted, made) {
-  place.replaceChildren(element('p', { role: 'status' }, 'Planning …'));
+  say(place, 'status', 'Planning …');
   try {
     const { tables, bytes, seconds, limit, allowed } = await ask('/api/plan', wanted);
     if (!tables.length) {
-      place.replaceChildren(element('p', { role: 'status' }, 'Everything is there already.'));
+      say(place, 'status', 'Everything is there already.');
       return;
     }
     const names = tables.length > 6 ? `${tables.slice(0, 6).join(', ')} and ${tables.length - 6} more` : tables.join(', ');
     const what = `${tables.length} ${tables.length === 1 ? 'table' : 'tables'} (${names}), up to ${size(bytes)} of memory or of the disk, about ${duration(seconds)} of work.`;
     if (!allowed) {
-      place.replaceChildren(element('p', { role: 'status' }, `${what} This server takes ${size(limit)} at a time.`));
+      say(place, 'status', `${what} This server takes ${size(limit)} at a time.`);
       return;
     }
     const go = element('button', { type: 'button', onclick: () => make(place, wanted, made) }, 'Make them');
     place.replaceChildren(element('p', { role: 'status' }, what), go);
     go.focus();
   } catch (error) {
-    place.replaceChildren(element('p', { role: 'alert' }, error.message));
+    say(place, 'alert', error.message);
   }
 }
 
@@ -42,10 +52,10 @@ function make(place, wanted, made) {
   const shown = ({ table, done, work, seconds_left: left }) => {
     const part = work ? done / work : 0;
     const until = left === null ? '' : `, about ${duration(left)} left`;
-    return { part, words: `${table} ${Math.floor(100 * part)} %${until}` };
+    return { part, words: table ? `${table} ${Math.floor(100 * part)} %${until}` : 'Beginning …' };
   };
   const finished = async () => {
-    place.replaceChildren(element('p', { role: 'status' }, 'The tables are there.'));
+    say(place, 'status', 'The tables are there.');
     await made();
   };
   return follow(place, '/api/build', wanted, { shown, finished, stopped: 'Stopped. What is finished stays.' });
@@ -100,7 +110,7 @@ async function follow(place, path, wanted, { shown, finished, stopped }) {
     }
     throw new Error('The server has stopped.');
   } catch (error) {
-    place.replaceChildren(element('p', { role: 'alert' }, error.name === 'AbortError' ? stopped : error.message));
+    say(place, 'alert', error.name === 'AbortError' ? stopped : error.message);
   }
 }
 

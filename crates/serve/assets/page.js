@@ -249,6 +249,7 @@ byId('solve-button').addEventListener('click', () => {
     offer(place, { fen }, async () => {
       await listTables(showFrom);
       await again();
+      keepFocus();
     });
     return;
   }
@@ -256,9 +257,18 @@ byId('solve-button').addEventListener('click', () => {
     // Somebody may have gone on meanwhile.
     if (game.current.fen === fen) {
       await again();
+      keepFocus();
     }
   });
 });
+
+/** Whoever was at a button that is gone is at the result then, not at the top of the page. */
+function keepFocus() {
+  const { activeElement } = document;
+  if (activeElement === document.body || !activeElement.getClientRects().length) {
+    byId('result').focus();
+  }
+}
 
 /** Asks anew for all positions of the game. */
 async function again() {

@@ -30,11 +30,12 @@ export async function listTables(show) {
 }
 
 function row(table, show) {
-  const { name, ending, men, bytes, metric, partial, assumes, error } = table;
+  const { name, ending, men, bytes, metric, partial, assumes, countable, error } = table;
   const notes = [METRICS[metric] ?? metric, partial && 'some positions only', ...assumes.map((text) => `assumes: ${text}`)];
   const says = error ?? notes.filter(Boolean).join('; ');
-  const count = error
-    ? ''
+  const too = error ? '' : element('span', { title: 'hoffman stats counts it' }, 'too large to count here');
+  const count = !countable
+    ? too
     : element('button', { type: 'button', onclick: (event) => contents(name, show, event.currentTarget), 'aria-label': `Count ${name}` }, 'Count');
   const cells = [ending ?? '', men ?? '', size(bytes), says, count];
   return element('tr', {}, element('th', { scope: 'row' }, name), ...cells.map((cell) => element('td', {}, cell)));

@@ -177,8 +177,9 @@ async fn respond(
         return Ok(options(route, state.origin.is_some()));
     }
     if route == Endpoint::Batch {
+        let kind = request.headers().get(header::CONTENT_TYPE).cloned();
         let body = body_of(state, request).await?;
-        return batch(state, peer, &body);
+        return batch(state, peer, kind.as_ref(), &body);
     }
 
     if !request.body().is_end_stream() {
@@ -263,7 +264,7 @@ async fn get(
             })
             .await
         }
-        Endpoint::Tables => json(state, |state| state.tables.list()).await,
+        Endpoint::Tables => json(state, |state| state.tables.list(state.limits.counted)).await,
         Endpoint::Plan => plan(state, query).await,
         Endpoint::Stats => {
             let count = |_: &Library, entry: &FolderFile, most| entry.stats(most);

@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::StatusCode;
+use hyper::header::HeaderValue;
 use serde_json::json;
 use tokio::sync::mpsc::{Sender, channel};
 use tokio::time::{Instant, sleep, timeout_at};
@@ -23,16 +24,32 @@ const GROUP: usize = 16;
 /// Groups of answers that may wait for a slow reader.
 const AHEAD: usize = 4;
 
-/// Answers a FEN a line with a line of JSON each. Blank lines are passed over.
-pub(crate) fn batch(state: &Arc<ServerState>, peer: IpAddr, body: &[u8]) -> Result<Reply, Refusal> {
-    let Ok(text) = std::str::from_utf8(body) else {
-        return Err(Refusal::new(StatusCode::BAD_REQUEST, "bad-text", "the body is not UTF-8"));
+/// Answers a FEN a line, or an array of them in JSON, with a line of JSON each. Blank lines are
+/// passed over.
+pub(crate) fn batch(
+    state: &Arc<ServerState>,
+    peer: IpAddr,
+    kind: Option<&HeaderValue>,
+    body: &[u8],
+) -> Result<Reply, Refusal> {
+    let wrong = |text: &str| Refusal::new(StatusCode::BAD_REQUEST, "bad-text", text);
+    let lines: Vec<String> = if is_json(kind) {
+        let told = "the body is not an array of FENs in JSON";
+        serde_json::from_slice(body).map_err(|_| wrong(told))?
+    } else {
+        let text = std::str::from_utf8(body).map_err(|_| wrong("the body is not UTF-8"))?;
+        text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
     };
-    let lines: Vec<String> =
-        text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
     let (sender, receiver) = channel(AHEAD);
     tokio::spawn(answer_lines(Arc::clone(state), peer, lines, sender));
     Ok(with_body("application/x-ndjson", MadeBody(receiver).boxed()))
+}
+
+/// Whether the type of a body is that of JSON, whatever parameters stand behind it.
+fn is_json(kind: Option<&HeaderValue>) -> bool {
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default();
+    kind.trim().eq_ignore_ascii_case("application/json")
 }
 
 /// Sends answers until all are sent, nobody takes them any more, or time is up.

@@ -67,6 +67,8 @@ struct TableSummary<'e> {
     partial: Option<bool>,
     certain: &'e [&'static str],
     assumes: &'e [String],
+    /// Whether its positions are counted and listed here.
+    countable: bool,
     error: Option<&'e str>,
 }
 
@@ -99,7 +101,7 @@ impl FolderFile {
         self.info.as_ref().is_ok_and(|info| info.certain.len() == 4)
     }
 
-    fn listed(&self) -> TableSummary<'_> {
+    fn listed(&self, most: u64) -> TableSummary<'_> {
         let info = self.info.as_ref().ok();
         TableSummary {
             name: self.name(),
@@ -115,6 +117,7 @@ impl FolderFile {
             partial: info.map(|info| info.is_partial),
             certain: info.map_or(&[], |info| &info.certain),
             assumes: info.map_or(&[], |info| &info.assumes),
+            countable: info.is_some() && !self.is_too_large(most),
             error: self.info.as_ref().err().map(String::as_str),
         }
     }
@@ -274,10 +277,10 @@ impl Library {
         Ok(found)
     }
 
-    /// All tables, as JSON.
-    pub(crate) fn list(&self) -> Result<Bytes, Refusal> {
+    /// All tables, as JSON; larger ones than that are not counted.
+    pub(crate) fn list(&self, most: u64) -> Result<Bytes, Refusal> {
         let found = self.found();
-        to_json(&found.entries.iter().map(|entry| entry.listed()).collect::<Vec<_>>())
+        to_json(&found.entries.iter().map(|entry| entry.listed(most)).collect::<Vec<_>>())
     }
 
     /// The answer to a position.

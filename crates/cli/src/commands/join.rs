@@ -45,7 +45,8 @@ fn options(args: &JoinArgs, folder: Option<PathBuf>) -> anyhow::Result<Options> 
     Ok(options.reproducible(args.reproducible))
 }
 
-/// Refuses to join parts in files that lean on others, for which what they lean on would have to be read.
+/// Refuses to join parts in files that lean on others, for which what they lean on would have to be
+/// read.
 pub(crate) fn expect_fast(streams: StreamArgs) -> anyhow::Result<()> {
     if !streams.profile().is_some_and(Profile::leans) {
         return Ok(());

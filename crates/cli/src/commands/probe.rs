@@ -4,28 +4,32 @@ use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use hoffman::{Category, MEN_OF_TABLES, OpenOptions, Opened, Table, Tablebase};
+use hoffman::{
+    Answer, Bound, Category, MEN_OF_TABLES, OpenOptions, Opened, Plies, ProbeError, Table,
+    Tablebase, Value,
+};
 use serde_json::json;
 
 use crate::RunEnd;
-use crate::args::ProbeArgs;
+use crate::args::{ProbeArgs, folders_or_usual};
 use crate::output::{complain, note, print, print_line};
+
+/// The word for a position of which no result is known.
+const UNKNOWN: &str = "unknown";
 
 /// Answers one position, or those on standard input.
 pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<RunEnd> {
-    let folder = args.at_hand.folder()?;
+    let folders = folders_or_usual(&args.folders)?;
     let (named, fen) = split_tables(&args.fen);
     let mut options = OpenOptions::new().beside(true);
-    options = options.reading(args.at_hand.reading()?);
-    options = args.at_hand.foreign.syzygy.iter().fold(options, OpenOptions::syzygy);
-    if let Some(folder) = &folder {
-        options = options.folder(folder);
-    }
+    options = options.reading(args.reading()?);
+    options = args.foreign.syzygy.iter().fold(options, OpenOptions::syzygy);
+    options = folders.iter().fold(options, OpenOptions::folder);
 
     let mut good = true;
     for named in args.tables.iter().chain(&named) {
         // The others may answer.
-        match Table::find(named, folder.as_deref()) {
+        match find(named, &folders) {
             Ok(path) => options = options.file(path),
             Err(error) => {
                 complain(&error.into());
@@ -50,10 +54,80 @@ pub(crate) fn run(args: &ProbeArgs) -> anyhow::Result<RunEnd> {
     }
 
     if fen.is_empty() {
-        return Ok(answer_lines(&tables)?.and(good));
+        let end = if args.value {
+            answer_lines(|fen| Ok(value_line(&tables, fen)))
+        } else {
+            answer_lines(|fen| json_line(&tables, fen))
+        };
+        return Ok(end?.and(good));
     }
 
-    Ok(answer(&tables, &fen.join(" "), args.json)?.and(good))
+    let fen = fen.join(" ");
+    let end = if args.value { tell_value(&tables, &fen) } else { answer(&tables, &fen, args.json) };
+    Ok(end?.and(good))
+}
+
+/// The file of a table that is named: in the folders, else wherever that is.
+fn find(named: &Path, folders: &[PathBuf]) -> Result<PathBuf, hoffman::Error> {
+    let found_in = |folder: &PathBuf| {
+        Table::find(named, Some(folder)).ok().filter(|path| path.starts_with(folder))
+    };
+    let found = folders.iter().find_map(found_in);
+    found.map_or_else(|| Table::find(named, folders.last().map(PathBuf::as_path)), Ok)
+}
+
+/// Tells the value of one position; fails where it is not known.
+fn tell_value(tables: &Tablebase, fen: &str) -> anyhow::Result<RunEnd> {
+    let words = match tables.probe(fen) {
+        Err(why @ ProbeError::NoTable { .. }) => {
+            note(&why.to_string());
+            UNKNOWN.to_owned()
+        }
+        answer => {
+            let words = value_words(&answer?);
+            if words == UNKNOWN {
+                note("the table proves no result of the position");
+            }
+            words
+        }
+    };
+    print_line(&words)?;
+    Ok(RunEnd::of(words != UNKNOWN))
+}
+
+/// What is proved for the side to move, and the plies to mate behind it where they are exact.
+fn value_words(answer: &Answer) -> String {
+    let counted = |word: &str, plies: Option<Plies>| {
+        let exact = plies.filter(|_| answer.bound == Bound::Exact);
+        exact.map_or_else(|| word.to_owned(), |plies| format!("{word} {plies}"))
+    };
+    match answer.value {
+        Value::Win { plies } => counted("win", plies),
+        Value::Draw => "draw".to_owned(),
+        Value::Loss { plies } => counted("loss", plies),
+        _ => UNKNOWN.to_owned(),
+    }
+}
+
+/// A line with the value of a position, and whether it could be looked up at all.
+fn value_line(tables: &Tablebase, fen: &str) -> (String, bool) {
+    match tables.probe(fen) {
+        Ok(answer) => (value_words(&answer), true),
+        Err(ProbeError::NoTable { .. }) => (UNKNOWN.to_owned(), true),
+        Err(why) => {
+            let line = format!("error {}", why.code());
+            complain(&why.into());
+            (line, false)
+        }
+    }
+}
+
+/// A line of JSON with all that is known of a position, and whether it could be looked up at all.
+fn json_line(tables: &Tablebase, fen: &str) -> anyhow::Result<(String, bool)> {
+    Ok(match tables.report(fen) {
+        Ok(report) => (serde_json::to_string(&report)?, true),
+        Err(why) => (json!({ "code": why.code(), "error": why.to_string() }).to_string(), false),
+    })
 }
 
 /// Answers one position; fails where nothing is known of it.
@@ -101,8 +175,10 @@ fn split_tables(words: &[String]) -> (Vec<PathBuf>, &[String]) {
     (tables.iter().map(PathBuf::from).collect(), fen)
 }
 
-/// Reads a FEN a line and writes a line of JSON for each. Blank lines are passed over.
-fn answer_lines(tables: &Tablebase) -> anyhow::Result<RunEnd> {
+/// Reads a FEN a line and writes a line for each. Blank lines are passed over.
+fn answer_lines(
+    line_of: impl Fn(&str) -> anyhow::Result<(String, bool)>,
+) -> anyhow::Result<RunEnd> {
     let mut input = BufReader::new(io::stdin());
     let mut out = BufWriter::new(io::stdout());
     let mut good = true;
@@ -118,14 +194,9 @@ fn answer_lines(tables: &Tablebase) -> anyhow::Result<RunEnd> {
         let line = String::from_utf8_lossy(&bytes);
         let fen = line.trim();
         if !fen.is_empty() {
-            let json = match tables.report(fen) {
-                Ok(report) => serde_json::to_string(&report)?,
-                Err(error) => {
-                    good = false;
-                    json!({ "code": error.code(), "error": error.to_string() }).to_string()
-                }
-            };
-            writeln!(out, "{json}").context(broken)?;
+            let (line, is_answered) = line_of(fen)?;
+            good &= is_answered;
+            writeln!(out, "{line}").context(broken)?;
         }
         // A program may wait for the answer before it asks on.
         if input.buffer().is_empty() {

@@ -1,26 +1,20 @@
 //! `hoffman serve`: tables over HTTP, and a page to look at them with.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use hoffman::process::is_folder;
 use hoffman_serve::{Config, Server, ServerLimits};
 
 use crate::RunEnd;
-use crate::args::{ServeArgs, default_folder, expect_folders};
+use crate::args::{ServeArgs, expect_folders, folders_or_usual};
 use crate::interrupt::cancel;
 use crate::output::{note, print_line};
 
 /// Answers until it is interrupted.
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<RunEnd> {
-    expect_folders(args.folders.iter().chain(&args.syzygy))?;
-    let usual = || default_folder().filter(|folder| is_folder(folder));
-    let folders: Vec<PathBuf> = match args.folders.as_slice() {
-        [] => usual().into_iter().collect(),
-        given => given.to_vec(),
-    };
+    let folders = folders_or_usual(&args.folders)?;
+    expect_folders(&args.syzygy)?;
     if folders.is_empty() && args.syzygy.is_empty() {
         note("there is no folder of tables; name one with --dir DIR");
     }

@@ -120,6 +120,17 @@ def check_batch(address):
         assert answer.headers["content-type"] == "application/x-ndjson"
         answers = [json.loads(line) for line in answer]
     assert len(answers) == 150, len(answers)
+    # The same as an array, as generated clients send it.
+    typed = {"content-type": "application/json; charset=utf-8"}
+    url, fens = f"http://{address}/batch", json.dumps([line for line in lines if line])
+    with urllib.request.urlopen(urllib.request.Request(url, fens.encode(), typed), timeout=60) as answer:
+        assert [json.loads(line) for line in answer] == answers
+    for wrong in [b"{}", b"[1]", b"8/8", b"[\"\xff\"]", b""]:
+        try:
+            urllib.request.urlopen(urllib.request.Request(url, wrong, typed), timeout=60)
+            raise AssertionError(wrong)
+        except urllib.error.HTTPError as error:
+            assert error.code == 400 and json.loads(error.read())["code"] == "bad-text", wrong
     for at, answer in enumerate(answers):
         if at % 3 == 1:
             assert answer["code"] == "bad-fen" and answer["error"], answer
@@ -176,9 +187,23 @@ def fits(value, schema, described, at):
             fits(item, schema.get("items", {}), described, f"{at}[]")
 
 
+def check_arrays(schema, at):
+    """Every array says what it has, without which generators of clients leave it out."""
+    if isinstance(schema, dict):
+        assert schema.get("type") != "array" or "items" in schema, at
+        for key, inner in schema.items():
+            check_arrays(inner, f"{at}/{key}")
+    if isinstance(schema, list):
+        for inner in schema:
+            check_arrays(inner, at)
+
+
 def check_description(address):
     """A client that is made of the description alone gets what the description says."""
     described = json.loads(get(address, "/openapi.json")[2])
+    check_arrays(described, "")
+    bodies = described["paths"]["/batch"]["post"]["requestBody"]["content"]
+    assert list(bodies) == ["text/plain", "application/json"], bodies
     assert described["openapi"].startswith("3.1") and len(described["paths"]) == 16
     for path, operations in described["paths"].items():
         for method, operation in operations.items():

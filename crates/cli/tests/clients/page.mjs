@@ -30,9 +30,9 @@ async function open(path, options = {}) {
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('requestfailed', (request) => {
-    // A page that is closed soon has no use for its icon any more.
+    // A page that is closed soon has no use for its icon any more; a proof may be stopped.
     const { errorText } = request.failure();
-    if (!(errorText === 'net::ERR_ABORTED' && request.url().endsWith('/icon.svg'))) {
+    if (!(errorText === 'net::ERR_ABORTED' && /\/icon\.svg$|\/api\/prove\?/.test(request.url()))) {
       complaints.push(`${request.url()}: ${errorText}`);
     }
   });
@@ -327,6 +327,21 @@ const tests = {
     await page.context().close();
   },
 
+  async 'a table that is too large to be counted says so before'() {
+    const page = await open('');
+    await page.route('**/tables', async (route) => {
+      const tables = await (await route.fetch()).json();
+      assert.ok(tables.every(({ countable }) => countable));
+      tables.find(({ name }) => name === 'krk.htb').countable = false;
+      await route.fulfill({ json: tables });
+    });
+    await page.reload();
+    const row = page.locator('#table-rows tr').filter({ hasText: 'krk.htb' });
+    await row.filter({ hasText: 'too large to count here' }).waitFor();
+    assert.equal(await row.getByRole('button').count(), 0);
+    await page.context().close();
+  },
+
   async 'what an answer rests on is shown'() {
     const page = await open(link('8/8/8/5k2/8/8/1Q6/K7 w - - 90 1'));
     await page.locator('#fifty.warning').filter({ hasText: 'the clock is at 90 of 100' }).waitFor();
@@ -352,6 +367,7 @@ const tests = {
     await page.getByRole('button', { name: 'Make them' }).click();
     await shows(page, 'White wins, mate in');
     assert.ok(await page.locator('#solve').isHidden(), 'nothing is missing any more');
+    await page.waitForFunction(() => document.activeElement.id === 'result');
     // Too much is refused before it is begun.
     await page.fill('#ending', 'KRRvKRR');
     await page.keyboard.press('Enter');
@@ -405,6 +421,20 @@ const tests = {
     await shows(other, 'White wins');
     assert.deepEqual(await other.locator('#moves h3').allTextContents(), groups);
     await other.context().close();
+    await page.context().close();
+  },
+
+  async 'work is stopped'() {
+    const page = await open(link('4k3/pppp4/8/8/8/8/4PPPP/4K3 w - - 0 1'));
+    await shows(page, 'Unknown');
+    await page.click('#solve-button');
+    await page.getByRole('button', { name: 'Prove it' }).click();
+    await page.locator('#solve-work progress').waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Stop');
+    await page.keyboard.press('Enter');
+    await page.locator('#solve-work').filter({ hasText: 'Stopped.' }).waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Stopped.');
+    await accessible(page, 'stopped work');
     await page.context().close();
   },
 
