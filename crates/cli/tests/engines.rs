@@ -155,6 +155,34 @@ fn threads_do_not_disturb_each_other() {
     assert!(said.ends_with(" 0 wrong\n"), "{said}");
 }
 
+/// What sanitizers do not see: whatever depends on memory that nothing was written to.
+#[test]
+#[ignore = "slow: a program in valgrind"]
+fn valgrind_finds_nothing() {
+    let folder = TempDir::new().unwrap();
+    let valgrind = |program: &Path, arguments: &[&dyn AsRef<OsStr>]| {
+        let mut command = Command::new("valgrind");
+        command.args(["--quiet", "--error-exitcode=9", "--leak-check=full"]).arg(program);
+        arguments.iter().for_each(|argument| drop(command.arg(argument)));
+        good(&command.output().unwrap())
+    };
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        eprintln!("NOT TESTED: there is no valgrind");
+        return;
+    }
+    let Some(face) = compiled(folder.path(), "face", &[]) else { return };
+    let Some(threads) = compiled(folder.path(), "threads", &["-pthread"]) else { return };
+    let [alone, empty] = ["alone", "empty"].map(|name| folder.path().join(name));
+    for path in [&alone, &empty] {
+        fs::create_dir(path).unwrap();
+    }
+    fs::copy(tables().join("kqkr.hbf"), alone.join("kqkr.hbf")).unwrap();
+
+    assert_eq!(valgrind(&face, &[&tables(), &alone, &empty]), "good\n");
+    let said = valgrind(&threads, &[&tables(), &"4", &"60"]);
+    assert!(said.ends_with(" 0 wrong\n"), "{said}");
+}
+
 #[test]
 #[ignore = "slow: every bit of three files"]
 fn no_flipped_bit_becomes_an_answer() {
@@ -228,6 +256,7 @@ fn installed(folder: &Path) {
     for line in ["Libs: -L/usr/lib -lhoffprobe", "Cflags: -I/usr/include"] {
         assert!(described.lines().any(|found| found == line), "{described}");
     }
+    assert!(usr.join("include/hoffman.h").exists());
     let connect = root().join("reader/c/examples/connect.c");
     let plain: &[&str] = &["-std=c99"];
     for (compiler, flags) in [("cc", plain), ("c++", &["-x", "c++", "-std=c++17"])] {
