@@ -167,11 +167,7 @@ impl<'a> ValueRows<'a> {
         lane: (Color, Role),
         turn: Color,
     ) -> Option<CodeRow<'a>> {
-        let mut structure = PawnSquares::default();
-        for (square, color, _) in men.clone().filter(|&(_, _, role)| role == Role::Pawn) {
-            *structure.of_mut(color) |= 1 << square as u32;
-        }
-        let (codes, orientation) = self.codes(structure, turn)?;
+        let (codes, orientation) = self.codes(pawns_of(men.clone()), turn)?;
         let first = orientation.symmetry();
         let mut squares = [0; MAX_PIECES];
         let mut dealt = 0_u32;
@@ -214,15 +210,9 @@ impl<'a> ValueRows<'a> {
         (squares, lane): (&[u8; MAX_PIECES], PieceSlot),
         turn: Color,
     ) -> Option<OwnRow<'a>> {
-        let men = pieces.iter().zip(squares).enumerate().filter(|&(slot, _)| slot != lane);
-        let men = men.map(|(_, (p, &square))| (Square::new(square.into()), p.color, p.role));
-        let walks = (pieces[lane].color, pieces[lane].role);
-        let here = self.row(men.clone(), walks, turn)?;
-        let mut structure = PawnSquares::default();
-        for (square, color, _) in men.filter(|&(_, _, role)| role == Role::Pawn) {
-            *structure.of_mut(color) |= 1 << square as u32;
-        }
-        let (codes, orientation) = self.codes(structure, turn.other())?;
+        let here = self.row_of_table(pieces, (squares, lane), turn)?;
+        let pawns = pawns_of(others_than(lane, pieces, squares));
+        let (codes, orientation) = self.codes(pawns, turn.other())?;
         Some(OwnRow { here, there: CodeRow { codes, ..here }, orientation })
     }
 
@@ -233,9 +223,8 @@ impl<'a> ValueRows<'a> {
         (squares, lane): (&[u8; MAX_PIECES], PieceSlot),
         turn: Color,
     ) -> Option<CodeRow<'a>> {
-        let men = pieces.iter().zip(squares).enumerate().filter(|&(slot, _)| slot != lane);
-        let men = men.map(|(_, (p, &square))| (Square::new(square.into()), p.color, p.role));
-        self.row(men, (pieces[lane].color, pieces[lane].role), turn)
+        let walks = (pieces[lane].color, pieces[lane].role);
+        self.row(others_than(lane, pieces, squares), walks, turn)
     }
 
     /// The opponent's row behind a move of a piece, which is neither the one that walks nor a king
@@ -292,6 +281,25 @@ impl<'a> ValueRows<'a> {
         }
         found
     }
+}
+
+/// The men of a table on their squares, one left out.
+fn others_than(
+    lane: PieceSlot,
+    pieces: &[ListedPiece],
+    squares: &[u8; MAX_PIECES],
+) -> impl Iterator<Item = (Square, Color, Role)> + Clone {
+    let men = pieces.iter().zip(squares).enumerate().filter(move |&(slot, _)| slot != lane);
+    men.map(|(_, (p, &square))| (Square::new(square.into()), p.color, p.role))
+}
+
+/// The squares of the pawns among men.
+fn pawns_of(men: impl Iterator<Item = (Square, Color, Role)>) -> PawnSquares {
+    let mut pawns = PawnSquares::default();
+    for (square, color, _) in men.filter(|&(_, _, role)| role == Role::Pawn) {
+        *pawns.of_mut(color) |= 1 << square as u32;
+    }
+    pawns
 }
 
 fn is_piece(role: Role) -> bool {
