@@ -163,7 +163,9 @@ fn valgrind_finds_nothing() {
     let valgrind = |program: &Path, arguments: &[&dyn AsRef<OsStr>]| {
         let mut command = Command::new("valgrind");
         command.args(["--quiet", "--error-exitcode=9", "--leak-check=full"]).arg(program);
-        arguments.iter().for_each(|argument| drop(command.arg(argument)));
+        for argument in arguments {
+            command.arg(argument);
+        }
         good(&command.output().unwrap())
     };
     if Command::new("valgrind").arg("--version").output().is_err() {
