@@ -71,6 +71,7 @@ pub use probe::{ProbeCounts, ProbeError, Tablebase};
 pub use table::stored_code;
 pub use table::{CellPlace, CellStream, EntryPlace, HbfFile};
 #[doc(hidden)]
+pub use train::model_memory;
 pub use trial::{Trial, try_ending};
 pub use whole::{WholeError, WholeTable, turn_over};
 pub use workers::{Crew, WorkWatch, WorkerThreads, Workers};

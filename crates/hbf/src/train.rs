@@ -33,6 +33,14 @@ const DEPTH: usize = 20;
 /// Words of a sample: those of the tests and one more. More than five men need the larger number.
 const FEW_WORDS: usize = 4;
 const MANY_WORDS: usize = 10;
+const MANY_WORDS_ABOVE: usize = 5;
+
+/// Bytes of memory that making a model takes from so many cells of tables with so many men: the
+/// tests of each cell, and what its values were found from; measured 38 bytes a cell of five men.
+pub fn model_memory(men: usize, cells: u64) -> u64 {
+    let words = if men <= MANY_WORDS_ABOVE { FEW_WORDS } else { MANY_WORDS };
+    cells * (words as u64 * 9 + 6)
+}
 
 /// Makes a model for a stream from a sample of its tiles. `share` is the part of the stream's cells
 /// that the sample has.

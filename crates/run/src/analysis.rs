@@ -18,7 +18,7 @@ use hoffman_table::rows::{layout_of, structures_of};
 
 use crate::checkpoint::Identity;
 use crate::claims::claims_of;
-use crate::cost::{check_analysis, memory_of_analysis};
+use crate::cost::{check_analysis, memory_of_analysis, writing_of_analysis};
 use crate::error::RunError;
 use crate::futurebases::{OpenFuturebase, differ_by_color, open_all};
 use crate::judgement::{Rulings, judge};
@@ -126,7 +126,9 @@ impl OpenControl<'_> {
     fn pages(&self, values: &TableValues) -> Result<Option<Arc<Pages>>, RunError> {
         let indices = self.numbering.space.size();
         let needed = memory_of_analysis(values, &self.open, indices, self.control.asks_outcomes());
-        let (layout, folder) = (std::iter::once(&values.layout), folder_of(self.output));
+        let writing = writing_of_analysis(self.control, self.numbering, values, self.output);
+        let layout = std::iter::once((&values.layout, writing));
+        let folder = folder_of(self.output);
         room::pages(&self.workplace, layout, needed, folder, self.options.progress)
     }
 

@@ -11,7 +11,7 @@ use hoffman_plan::{EndingJob, Graph, Resources};
 use hoffman_solve::{BlockShare, Method};
 use hoffman_space::TableValues;
 use hoffman_store::folder_of;
-use hoffman_table::blocks::{CellStreams, Content, Profile, has_suffix};
+use hoffman_table::blocks::{CellStreams, Content, Profile, has_cells, has_suffix};
 use serde::Serialize;
 
 use crate::ending::control_of_job;
@@ -131,6 +131,10 @@ pub(crate) struct Cost {
     pub(crate) behind: u64,
     /// Bytes of memory if nothing goes to the disk.
     pub(crate) needed: u64,
+    /// Bytes of memory that writing takes beside the values, see [`CellStreams::memory`].
+    writing: u64,
+    /// Whether no distances are stored.
+    outcomes: bool,
 }
 
 impl Cost {
@@ -147,11 +151,14 @@ impl Cost {
             bytes_at_most: bytes_at_most(indices, kind),
             bytes_typically: (indices as f64 * typically) as u64 + (1 << 10),
         };
-        Cost { table, resources, behind: 0, needed: 0 }
+        let outcomes = !kind.0.has_distance();
+        Cost { table, resources, behind: 0, needed: 0, writing: 0, outcomes }
     }
 
-    /// The file holds the cells of a complete ending.
-    fn keep_in_cells(&mut self, CellStreams { profile, content }: CellStreams) {
+    /// The file holds the cells of a complete ending of so many men.
+    fn keep_in_cells(&mut self, men: usize, streams: CellStreams) {
+        self.writing = streams.memory(men, self.resources.values() / 2);
+        let CellStreams { profile, content } = streams;
         let cost = match (profile, content) {
             (Profile::Fast, Content::Outcomes) => FAST_OUTCOMES,
             (Profile::Small, Content::Outcomes) => SMALL_OUTCOMES,
@@ -166,6 +173,11 @@ impl Cost {
         self.table.seconds = (solving + indices * cost.nanoseconds) / 1e9;
         self.table.bytes_typically = (indices * cost.typically) as u64 + (4 << 10);
         self.table.bytes_at_most = (indices * cost.at_most) as u64 + (64 << 10);
+    }
+
+    /// The least memory in bytes that the table can be made in.
+    fn least_memory(&self, threads: usize) -> u64 {
+        least_memory(&self.resources.layout, threads) + self.writing
     }
 
     /// Takes solving out of it: the values are read from tables of parts.
@@ -184,11 +196,15 @@ impl Cost {
     /// planes (three a side, an eighth of a byte each), events and logs (three and four bits, see
     /// [`Resources::working`]); the values of all slices, and the numbers of all entries, twice
     /// while they are turned; what is behind. A fifth more is lost between pages, measured for
-    /// KQQvKQQ in 1 GB.
+    /// KQQvKQQ in 1 GB. Outcomes are two bits each, but for the slice in hand, and are not turned.
     fn working_disk(&self, pages: u64) -> u64 {
-        let solving = self.resources.slice() / 8 * (3 + 3 + 4);
-        let entries = 2 * self.table.indices;
-        let all = solving.saturating_add(self.resources.values()).saturating_add(entries);
+        let slice = self.resources.slice();
+        let values = if self.outcomes {
+            slice.saturating_add(self.resources.values() / 4)
+        } else {
+            self.resources.values().saturating_add(2 * self.table.indices)
+        };
+        let all = (slice / 8 * (3 + 3 + 4)).saturating_add(values);
         (all / 5).saturating_mul(6).saturating_sub(pages).saturating_add(self.behind)
     }
 
@@ -223,7 +239,7 @@ impl JobCost {
         let worth = cost.resources.values().div_ceil(WORTH_A_THREAD);
         let threads = usize::try_from(worth).unwrap_or(usize::MAX);
         let threads = threads.clamp(1, rayon::current_num_threads());
-        let least = least_memory(&cost.resources.layout, threads);
+        let least = cost.least_memory(threads);
         let bound = workplace.memory.map(|memory| memory.bytes.max(least));
         let bound = bound.filter(|&bound| bound < needed);
 
@@ -371,6 +387,48 @@ pub(crate) fn plan_of_endings(
     sum(costs, [needed, typical], place, slowness)
 }
 
+/// How the file of a node keeps the values of its ending, if it has them in cells.
+fn streams_of_ending(
+    graph: &Graph<EndingJob>,
+    at: usize,
+    workplace: &Workplace,
+) -> Option<CellStreams> {
+    let node = &graph.nodes[at];
+    let job = &node.source;
+    let in_cells = has_suffix(&node.output) && job.part.is_none() && job.material.men() > 2;
+    // What is joined has both sides.
+    let streams = workplace.streams;
+    let profile = if graph.is_joined(node) { Profile::Fast } else { streams.profile };
+    in_cells.then_some(CellStreams { profile, ..streams })
+}
+
+/// Bytes of memory that writing the table of a node takes beside its values.
+pub(crate) fn writing_of_ending(
+    graph: &Graph<EndingJob>,
+    at: usize,
+    workplace: &Workplace,
+) -> u64 {
+    let node = &graph.nodes[at];
+    let streams = streams_of_ending(graph, at, workplace);
+    streams.map_or(0, |streams| streams.memory(node.source.material.men(), node.positions() / 2))
+}
+
+/// Bytes of memory that writing the table of a control file takes beside its values.
+pub(crate) fn writing_of_analysis(
+    control: &ControlFile,
+    numbering: &Numbering,
+    values: &TableValues,
+    output: &Path,
+) -> u64 {
+    let format = control.entry_format();
+    if !has_suffix(output) || !has_cells(control, &numbering.space, format) {
+        return 0;
+    }
+    let streams = CellStreams { profile: Profile::Fast, ..CellStreams::default() };
+    let positions = values.layout.len() as u64 * values.slices.len() as u64;
+    streams.memory(numbering.pieces().len(), positions)
+}
+
 /// What the table of a node takes, if anything is known of its size.
 pub(crate) fn cost_of_ending(
     graph: &Graph<EndingJob>,
@@ -387,15 +445,13 @@ pub(crate) fn cost_of_ending(
     let men = job.material.men();
     let kind = (workplace.format(), men);
     let mut cost = Cost::new(name(at), resources, numbering.space.size(), kind);
-    if has_suffix(&node.output) && job.part.is_none() && men > 2 {
-        let streams = workplace.streams;
-        // What is joined has both sides.
-        let profile = if graph.is_joined(node) { Profile::Fast } else { streams.profile };
-        cost.keep_in_cells(CellStreams { profile, ..streams });
+    if let Some(streams) = streams_of_ending(graph, at, workplace) {
+        cost.keep_in_cells(men, streams);
     }
     cost.table.needs = node.needed().map(name).collect();
     // Values of other tables of the run that are needed here lie in working files, too.
-    cost.behind = node.needed().map(|needed| graph.nodes[needed].positions()).sum();
+    let format = workplace.format();
+    cost.behind = node.needed().map(|needed| values_of_ending(graph, needed, format)).sum();
     Ok(Some(cost))
 }
 
@@ -414,6 +470,7 @@ pub(crate) fn cost_of_analysis(
     cost.table.needs = open.iter().map(|open| open.path().display().to_string()).collect();
     cost.behind = open.iter().map(OpenFuturebase::bytes).fold(0, u64::saturating_add);
     cost.needed = memory_of_analysis(values, open, indices, control.asks_outcomes());
+    cost.writing = writing_of_analysis(control, numbering, values, output);
     cost
 }
 
@@ -445,8 +502,8 @@ pub(crate) fn sum(
 ) -> Result<RunPlan, RunError> {
     let threads = rayon::current_num_threads();
     let is_made = |cost: &&Cost| !cost.table.kept;
-    let least = |cost: &Cost| least_memory(&cost.resources.layout, threads);
-    let least_memory = costs.iter().filter(is_made).map(least).max().unwrap_or(OWN);
+    let least = costs.iter().filter(is_made).map(|cost| cost.least_memory(threads));
+    let least_memory = least.max().unwrap_or(OWN);
     let budget = bounded_budget(workplace, least_memory, memory, &Silent)?;
     let slowness = slowness
         * match workplace.method {

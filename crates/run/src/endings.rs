@@ -17,7 +17,9 @@ use hoffman_table::{Stop, Table};
 use rayon::prelude::*;
 
 use crate::checkpoint;
-use crate::cost::{LASTING, memory_of_endings, memory_of_group, plan_of_endings};
+use crate::cost::{
+    LASTING, memory_of_endings, memory_of_group, plan_of_endings, writing_of_ending,
+};
 use crate::ending::{EndingTask, control_of_job};
 use crate::error::RunError;
 use crate::memory::available_memory;
@@ -262,8 +264,11 @@ fn make_room(
     let needed = memory_of_endings(graph, todo, (options.write, workplace.format()));
     let temporary = std::env::temp_dir();
     let working = if options.write { folder } else { &temporary };
-    let resources = todo.iter().filter_map(|&at| graph.nodes[at].resources.as_ref());
-    let layouts = resources.map(|resources| &resources.layout);
+    let layouts = todo.iter().filter_map(|&at| {
+        let resources = graph.nodes[at].resources.as_ref()?;
+        let writing = if options.write { writing_of_ending(graph, at, workplace) } else { 0 };
+        Some((&resources.layout, writing))
+    });
     let pages = room::pages(workplace, layouts, needed, working, options.progress)?;
     if options.write && !todo.is_empty() {
         workplace.create_folder(folder)?;

@@ -17,7 +17,7 @@ use hoffman_space::{
     Codes, Counts, Layout, NormalForm, Orientation, PawnSquares, SliceValues, TableValues, side,
 };
 use hoffman_store::{folder_of, is_file};
-use hoffman_table::blocks::{SUFFIX, has_suffix, names_of};
+use hoffman_table::blocks::{CellStreams, Profile, SUFFIX, has_suffix, names_of};
 use hoffman_table::index::IndexSpace;
 use hoffman_table::rows::{Wanted, has_free_pieces, structures_of};
 use hoffman_table::{Stop, Table};
@@ -263,7 +263,10 @@ impl Joining {
         let layout = Layout::new(&self.material);
         let values = 2 * layout.len() as u64 * self.job().slice_count();
         let needed = memory_of_joining(values, largest);
-        let layouts = std::iter::once(&layout);
+        let streams = CellStreams { profile: Profile::Fast, ..options.workplace.streams };
+        let in_cells = has_suffix(&self.output);
+        let writing = if in_cells { streams.memory(self.material.men(), values / 2) } else { 0 };
+        let layouts = std::iter::once((&layout, writing));
         room::pages(&options.workplace, layouts, needed, folder, options.progress)
     }
 

@@ -14,7 +14,7 @@ use hoffman_store::{folder_of, is_file, is_like};
 use crate::analysis::{bounded, table_values};
 use crate::cost::{
     Cost, JobCost, RunPlan, cost_of_analysis, cost_of_ending, memory_of_endings, memory_of_joining,
-    memory_of_share, plan_of_endings, sum,
+    memory_of_share, plan_of_endings, sum, writing_of_ending,
 };
 use crate::error::RunError;
 use crate::futurebases::{OpenFuturebase, differ_by_color, open_all};
@@ -145,7 +145,8 @@ pub fn costs_of_shares(
     let disk = node.positions() / 2 * 3 / of.max(1) as u64;
     let part = JobCost { seconds: whole.seconds / of.max(1) as f64, disk, ..*whole };
     let joining = memory_of_joining(node.positions(), 0) + OWN;
-    [bounded(needed, least, threads, part), bounded(joining, least, whole.threads, *whole)]
+    let least_joining = least + writing_of_ending(graph, at, workplace);
+    [bounded(needed, least, threads, part), bounded(joining, least_joining, whole.threads, *whole)]
 }
 
 /// What it takes to join the table of a node from those of its parts.

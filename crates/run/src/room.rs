@@ -89,14 +89,15 @@ pub(crate) fn bounded_budget(
     Ok(Some((pages.saturating_sub(GAPS).max(PAGES / 4), bound)))
 }
 
-/// Memory for the layouts of a run, if it is bounded, see [`bounded_budget`].
+/// Memory for the layouts of a run, each with what writing takes beside it, if it is bounded, see
+/// [`bounded_budget`].
 ///
 /// # Errors
 ///
 /// The bound is too small.
 pub(crate) fn pages<'l>(
     workplace: &Workplace,
-    layouts: impl Iterator<Item = &'l Layout>,
+    layouts: impl Iterator<Item = (&'l Layout, u64)>,
     needed: u64,
     folder: &Path,
     progress: &dyn Progress,
@@ -105,7 +106,8 @@ pub(crate) fn pages<'l>(
         return Ok(Some(Pages::new_in(workplace.storage.clone(), folder, budget)));
     }
     let threads = rayon::current_num_threads();
-    let least = layouts.map(|layout| least_memory(layout, threads)).max().unwrap_or(OWN + PAGES);
+    let least = layouts.map(|(layout, writing)| least_memory(layout, threads) + writing);
+    let least = least.max().unwrap_or(OWN + PAGES);
     let budget = bounded_budget(workplace, least, needed, progress)?;
     use_huge_pages(budget.is_none() && WORTH_HUGE_PAGES.contains(&needed));
     Ok(budget.map(|(pages, bound)| {

@@ -149,7 +149,7 @@ fn cells_refused(
 ) -> Result<Option<String>, RunError> {
     // What its values prove stands in the header.
     let header = ControlFile::parse(header, &path.display().to_string(), Strictness::Header)?;
-    if !has_cells(&header, &numbering.space, codec) {
+    if !has_cells(&header, &numbering.space, codec.format()) {
         return Ok(Some(String::new()));
     }
     if making.behind.is_some() {

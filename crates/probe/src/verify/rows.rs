@@ -202,8 +202,7 @@ impl<'a> TestedRows<'a> {
     pub(super) fn new(tested: &'a TestedTable<'a>) -> Option<TestedRows<'a>> {
         let table = tested.table();
         let space = table.space();
-        let plain = tested.syzygy.is_none()
-            && matches!(table.codec().format(), Format::Dtm(_))
+        let plain = matches!(table.codec().format(), Format::Dtm(_))
             && (has_rows(space) || space.symmetry() == 1)
             && is_plain(space);
         if !plain {
@@ -271,6 +270,13 @@ impl<'a> TestedRows<'a> {
     ) -> Result<(), VerifyError> {
         let pieces = self.tested.table().pieces();
         let turn = row.turn;
+        if self.tested.syzygy.is_some() && row.en_passant.is_some() {
+            // Whether the right can be used is told by the moves of each position.
+            for (_, index) in row.positions() {
+                self.tested.check(index, tally, steps)?;
+            }
+            return Ok(());
+        }
         let (mut here, illegal) = self.row(row);
         let mut found = RowFindings::new();
         if let Some(values) = self.values.as_ref().filter(|_| row.en_passant.is_none()) {
@@ -297,6 +303,7 @@ impl<'a> TestedRows<'a> {
             tally.futuremoves += found.leaving.over(accepted);
         }
         tally.checked += accepted.count() as u64;
+        self.ask_syzygy(row, (accepted, &found.best), tally);
         Ok(())
     }
 

@@ -45,7 +45,7 @@ pub(super) struct TestedTable<'a> {
     /// What the prunes make of the kinds of White's and Black's moves.
     prunes: ByColor<HashMap<FuturemoveKind, PruneEffect>>,
     /// What the values of the table prove of chess.
-    claims: Claims,
+    pub(super) claims: Claims,
     /// Distances of moves out of the table do not count.
     pub(super) converts: bool,
     /// Only outcomes are compared.

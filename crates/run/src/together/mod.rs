@@ -210,7 +210,7 @@ pub fn solve_part(
 
     let layout = Layout::new(&ending.material);
     let needed = memory_of_share(graph, graph.nodes.len() - 1, &share);
-    let layouts = std::iter::once(&layout);
+    let layouts = std::iter::once((&layout, 0));
     let pages = room::pages(workplace, layouts, needed, &ending.folder, *progress)?;
     // Own blocks lie among others that take no memory as long as nothing is written there.
     use_huge_pages(false);

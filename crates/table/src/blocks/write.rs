@@ -8,7 +8,7 @@ use hoffman_board::{Color, Format, ListedPiece, Variant};
 use hoffman_control::{Claims, ControlFile};
 use hoffman_hbf::{
     Crew, EncodeError, EncodeOptions, EntryTable, EntryWriter, HbfFile, Material, Metric, Mode,
-    Sides, Source, TableInfo, Texts, WorkWatch, Workers, write_ending,
+    Sides, Source, TableInfo, Texts, WorkWatch, Workers, model_memory, write_ending,
 };
 use hoffman_space::TableValues;
 use hoffman_store::{FileWriter, Storage};
@@ -95,6 +95,15 @@ impl CellStreams {
     /// Whether that is what only files of complete endings can have.
     pub fn needs_cells(self) -> bool {
         self.profile.leans() || self.content == Content::Both
+    }
+
+    /// Bytes of memory that the writer needs beside the values, for an ending of so many men with
+    /// so many positions a side to move: for models, which may all be made at once.
+    pub fn memory(self, men: usize, positions: u64) -> u64 {
+        let sides = if self.profile == Profile::Small { 1 } else { 2 };
+        let contents = if self.content == Content::Both { 2 } else { 1 };
+        let cells = positions.min(training(positions, self.profile) as u64);
+        sides * contents * model_memory(men, cells)
     }
 }
 
@@ -214,14 +223,14 @@ pub(crate) fn check(storage: &dyn Storage, file: &AtomicFile) -> Result<(), Writ
 
 /// Whether the values of a table can be written as cells: all distances to mate of a complete
 /// ending of normal chess, or who wins.
-pub fn has_cells(control: &ControlFile, space: &IndexSpace, codec: EntryCodec) -> bool {
+pub fn has_cells(control: &ControlFile, space: &IndexSpace, format: Format) -> bool {
     let pieces = space.pieces();
     let men = pieces.iter().map(|piece| man(piece.color, piece.role));
     let kings = |color| {
         pieces.iter().filter(move |p| p.color == color && p.role == hoffman_board::Role::King)
     };
     control.variant == Variant::Normal
-        && matches!(codec.format(), Format::Dtm(_) | Format::Basic)
+        && matches!(format, Format::Dtm(_) | Format::Basic)
         && control.prunes.is_empty()
         && control.prune_enables.is_empty()
         && control.pawngen.is_none()
@@ -308,12 +317,13 @@ impl CellFile<'_> {
             Content::Both => (sides, sides),
             Content::Outcomes => (Sides::Neither, sides),
         };
+        let positions = self.values.layout.len() * self.values.slices.len();
         let options = EncodeOptions {
             distances,
             outcomes,
             exits: profile.leans(),
             rows: if material.men().len() > 1 { rows } else { 1 },
-            training: training(self.values, profile),
+            training: training(positions as u64, profile),
         };
         let texts = Texts { info: None, control: Some(self.header), pawns: None };
         write_ending(&material, source, &options, (texts, crew(&self.stop)), file.writer())?;
@@ -323,10 +333,10 @@ impl CellFile<'_> {
 
 /// How many cells a model is made from: of small tables fewer, as it would take most of the time
 /// there.
-fn training(values: &TableValues, profile: Profile) -> usize {
+fn training(positions: u64, profile: Profile) -> usize {
     let most = match profile {
         Profile::Fast => 1_500_000,
         Profile::Small | Profile::Paired => 4_000_000,
     };
-    (values.layout.len() * values.slices.len() / 4).clamp(100_000, most)
+    (positions / 4).clamp(100_000, most) as usize
 }

@@ -250,7 +250,7 @@ impl Conversion<'_> {
         let codec = widest_codec(self.wanted, table.variant()).map_err(|e| self.width(e))?;
         let is_eligible = self.wanted == Format::Basic
             && has_suffix(self.target)
-            && has_cells(table.control(), &self.space, codec);
+            && has_cells(table.control(), &self.space, codec.format());
         if !is_eligible {
             contained::cells_only(table, options, contained::NO_CELLS.to_owned())?;
             return Ok(None);

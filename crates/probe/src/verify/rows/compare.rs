@@ -3,11 +3,15 @@
 use std::sync::atomic::Ordering;
 
 use hoffman_board::{Bitboard, Color, Square, Value};
-use hoffman_table::RawEntry;
+use hoffman_space::Code as _;
 use hoffman_table::rows::EntryRow;
+use hoffman_table::{EntryValue, RawEntry};
 
 use super::super::VerifyError;
 use super::super::men::SlotMove;
+use super::super::outcomes::{Outcomes, words_of};
+use super::super::report::Difference;
+use super::super::syzygy::probe_syzygy;
 use super::super::tally::Tally;
 use super::attacks::RowBoard;
 use super::behind::{NO_MOVE, UNCLEAR, score, worth_of_move};
@@ -37,7 +41,8 @@ fn alike(one: &[u8; 64], other: &[u8; 64]) -> Bitboard {
 }
 
 impl<'a> TestedRows<'a> {
-    /// Compares the entries of a row with what was found. The squares of those that are right.
+    /// Compares the entries of a row with what was found. The squares of those that are right; the
+    /// codes of their values are left in `found`.
     pub(super) fn compare(
         &self,
         row: &EntryRow<'_>,
@@ -72,6 +77,7 @@ impl<'a> TestedRows<'a> {
                 continue;
             }
             accepted.add(at);
+            found.best[square] = said;
             tally.stalemates += u64::from(stalemate);
             tally.accepted.get_mut(turn).count(said);
         }
@@ -118,7 +124,34 @@ impl<'a> TestedRows<'a> {
         tally.stalemates += (stalemates & accepted).count() as u64;
         let counts = tally.accepted.get_mut(turn);
         accepted.into_iter().for_each(|square| counts.count(held[square as usize]));
+        found.best = *held;
         Ok(accepted)
+    }
+
+    /// Compares positions that were found right with Syzygy, if there are folders of it. `codes`
+    /// are those of their values.
+    pub(super) fn ask_syzygy(
+        &self,
+        row: &EntryRow<'_>,
+        (accepted, codes): (Bitboard, &[u8; 64]),
+        tally: &mut Tally,
+    ) {
+        let Some(syzygy) = &self.tested.syzygy else { return };
+        let pieces = self.tested.table().pieces();
+        for (square, index) in row.positions() {
+            let at = Square::new(u32::from(square));
+            if !accepted.contains(at) {
+                continue;
+            }
+            let placement = self.placement(row.squares, row.lane, at, row.turn);
+            let expected = probe_syzygy(syzygy, pieces, &placement, None);
+            let stored = EntryValue::Exact(codes[usize::from(square & 63)].value());
+            let proved = Outcomes::of(stored).proved(self.tested.claims, row.turn);
+            tally.compare_syzygy(proved, expected, || {
+                let fen = Some(self.tested.fen(&placement));
+                Difference { index, fen, stored: words_of(stored), computed: String::new() }
+            });
+        }
     }
 
     /// The squares on which the entries say what the values do. If they do not everywhere, values
