@@ -121,10 +121,18 @@ fn a_plan_says_what_a_build_takes() {
     let parts = position["tables"].as_array().unwrap().iter().map(|t| t["table"].as_str().unwrap());
     assert!(parts.into_iter().any(|name| name.starts_with("kpk-")));
     // From the disk more time and less memory is planned.
-    let bounded = plan(&["KRRvKR", "--memory", "64M"]);
+    let bounded = plan(&["--format", "htb", "KRRvKR", "--memory", "64M"]);
     assert_eq!(bounded["from_disk"], true);
     assert!(bounded["used_memory"].as_u64() < bounded["memory"].as_u64());
     assert!(bounded["working_disk"].as_u64().unwrap() > 1 << 28);
+    // Models of block files are made from many cells, for which more is needed.
+    let in_blocks = plan(&["KRRvKR", "--memory", "400M"]);
+    let by_index = bounded["least_memory"].as_u64().unwrap();
+    assert!(in_blocks["least_memory"].as_u64().unwrap() > by_index + (100 << 20));
+    let little = ["build", "KRRvKR", "--memory", "64M", "--dir", "t"];
+    let refused = hoffman(folder.path(), &little);
+    assert!(errors(&refused).contains("MB are needed"), "{}", errors(&refused));
+    assert_eq!(refused.status.code(), Some(1));
     // What takes an instant keeps no checkpoint.
     assert_eq!(plan(&["KRvKN"])["checkpoint"], 0);
     // What takes minutes keeps a checkpoint: half a byte for each position of a table of one

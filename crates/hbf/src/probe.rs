@@ -196,7 +196,8 @@ impl Tablebase {
         let key = ((number as u64) << 8 | u64::from(cell.stream) | 1 << 63, cell.tile);
         let hash = (key.0 << 40 ^ key.1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
         let slot = &self.cache[(hash % self.cache.len() as u64) as usize];
-        {
+        // A tile that is asked for again is decoded as a whole: other rows may follow.
+        let again = {
             let cached = lock(slot);
             if cached.key == key
                 && let Some(&code) = cached.codes.get(usize::from(cell.at))
@@ -204,8 +205,9 @@ impl Tablebase {
                 self.hits.fetch_add(1, Ordering::Relaxed);
                 return Ok(code);
             }
-        }
-        file.with_cells(cell, |codes| {
+            cached.key == key
+        };
+        file.with_cells(cell, again, |codes| {
             self.decoded.fetch_add(1, Ordering::Relaxed);
             let mut cached = lock(slot);
             cached.key = key;

@@ -281,7 +281,7 @@ impl HbfFile {
         found
     }
 
-    /// Calls `with` with the codes of the cells of a tile, up to the row of a cell at least. What
+    /// Calls `with` with the codes of the cells of a tile, up to the row of a cell, or all. What
     /// stands at cells that are not legal means nothing.
     ///
     /// # Errors
@@ -289,10 +289,13 @@ impl HbfFile {
     pub fn with_cells<T>(
         &self,
         cell: CellPlace,
+        all: bool,
         with: impl FnOnce(&[Code]) -> T,
     ) -> Result<T, HbfError> {
         let stream = self.streams.get(usize::from(cell.stream)).ok_or_else(|| bad_section(STRM))?;
-        let place = CellInTile { tile: cell.tile, row: (cell.at / 64) as u8, lane: 63 };
+        let last = stream.cells().map_or(0, |(space, ..)| space.rows() - 1);
+        let row = if all { last } else { (cell.at / 64) as u8 };
+        let place = CellInTile { tile: cell.tile, row, lane: 63 };
         ROWS.with_borrow_mut(|rows| {
             stream.decode(self, place, rows)?;
             let mut codes = [0; MAX_CELLS];

@@ -403,11 +403,7 @@ fn streams_of_ending(
 }
 
 /// Bytes of memory that writing the table of a node takes beside its values.
-pub(crate) fn writing_of_ending(
-    graph: &Graph<EndingJob>,
-    at: usize,
-    workplace: &Workplace,
-) -> u64 {
+pub(crate) fn writing_of_ending(graph: &Graph<EndingJob>, at: usize, workplace: &Workplace) -> u64 {
     let node = &graph.nodes[at];
     let streams = streams_of_ending(graph, at, workplace);
     streams.map_or(0, |streams| streams.memory(node.source.material.men(), node.positions() / 2))

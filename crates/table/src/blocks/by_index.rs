@@ -94,7 +94,7 @@ impl Entries for BlockEntries {
     fn number(&self, shape: &Shape, index: u64) -> Result<RawEntry, TableProblem> {
         let size = self.tile_entries()?;
         let (first, at) = (index - index % size, (index % size) as usize);
-        let number = self.tiles.number(first / size, at, || self.file.entry_tile(first))?;
+        let number = self.tiles.number(first / size, at, |_| self.file.entry_tile(first))?;
         let past = || TableProblem::Length { found: index, expected: shape.space.size() };
         Self::extended(shape, number.ok_or_else(past)?)
     }

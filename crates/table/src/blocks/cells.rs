@@ -93,7 +93,7 @@ impl CellEntries {
     /// What a cell holds.
     fn cell(&self, cell: CellPlace) -> Result<Code, TableProblem> {
         let (tile, at) = (key(cell), usize::from(cell.at));
-        let decode = || self.file.with_cells(cell, <[Code]>::to_vec);
+        let decode = |all| self.file.with_cells(cell, all, <[Code]>::to_vec);
         Ok(self.tiles.number(tile, at, decode)?.unwrap_or(DRAW))
     }
 

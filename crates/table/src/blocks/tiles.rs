@@ -24,17 +24,20 @@ impl Tiles {
         number_at(&self.cache.get(self.id, tile)?, at)
     }
 
-    /// The same; if it is not there, `decode` makes it.
+    /// The same; if it is not there, `decode` makes the tile up to there, or all of it where it has
+    /// been asked for before: other rows may follow.
     pub(super) fn number(
         &self,
         tile: u64,
         at: usize,
-        decode: impl FnOnce() -> Result<Vec<u16>, HbfError>,
+        decode: impl FnOnce(bool) -> Result<Vec<u16>, HbfError>,
     ) -> Result<Option<u16>, HbfError> {
-        if let Some(number) = self.cached(tile, at) {
+        let cached = self.cache.get(self.id, tile);
+        if let Some(number) = cached.as_ref().and_then(|bytes| number_at(bytes, at)) {
             return Ok(Some(number));
         }
-        let bytes: Arc<[u8]> = decode()?.iter().flat_map(|number| number.to_le_bytes()).collect();
+        let bytes: Arc<[u8]> =
+            decode(cached.is_some())?.iter().flat_map(|number| number.to_le_bytes()).collect();
         let number = number_at(&bytes, at);
         self.cache.insert(self.id, tile, bytes);
         Ok(number)

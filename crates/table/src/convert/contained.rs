@@ -31,7 +31,8 @@ pub(super) fn convert(
     options: &ConvertTarget<'_>,
 ) -> Result<Converted, ConvertError> {
     let mut notices = Vec::new();
-    let eligible = has_suffix(target) && has_cells(table.control(), table.space(), table.codec().format());
+    let eligible =
+        has_suffix(target) && has_cells(table.control(), table.space(), table.codec().format());
     let written = eligible && {
         let refused = as_cells(table, target, options)?;
         refused.clone().map_or(Ok(()), |why| cells_only(table, options, why))?;
