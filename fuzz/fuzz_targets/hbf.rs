@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use hoffman_fuzz::crc32;
 use hoffman_hbf::{
-    CellPlace, Code, EntryPlace, HbfFile, Lookup, Position, Stored, answer, parse_fen,
+    Asked, CellPlace, Code, EntryPlace, HbfFile, Lookup, Position, Stored, answer, parse_fen,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -64,11 +64,11 @@ struct Alone<'a>(&'a HbfFile);
 impl Lookup for Alone<'_> {
     type Error = ();
 
-    fn stored(&self, position: &Position, outcomes: bool) -> Result<Stored, ()> {
-        match self.0.find(position, outcomes) {
+    fn stored(&self, position: &Position, asked: Asked) -> Result<Stored, ()> {
+        match self.0.find(position, asked.outcomes) {
             EntryPlace::Cell(cell) => {
                 let at = usize::from(cell.at);
-                let code = self.0.with_cells(cell, |codes| codes.get(at).copied());
+                let code = self.0.with_cells(cell, false, |codes| codes.get(at).copied());
                 let code = code.map_err(drop)?.ok_or(())?;
                 Ok(if cell.exits { Stored::AtLeast(code) } else { Stored::Exactly(code) })
             }

@@ -16,39 +16,59 @@ pub enum Stored {
     OtherSide,
 }
 
+/// What is asked of a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Who wins is enough.
+    pub outcomes: bool,
+    /// If the code is this one or more, any code from this one up to it will do: whoever asks has
+    /// another move that is as good.
+    pub enough: Code,
+}
+
+impl Asked {
+    /// The code, whatever it is; if only `outcomes` are wanted, without a distance.
+    pub const fn exactly(outcomes: bool) -> Asked {
+        Asked { outcomes, enough: Code::MAX }
+    }
+
+    /// The code as it is wanted.
+    const fn of(self, code: Code) -> Code {
+        if self.outcomes { outcome(code) } else { code }
+    }
+}
+
 /// Where answers come from.
 pub trait Lookup {
     /// Why there is none.
     type Error;
 
     /// What is stored of a legal position without rights to take en passant, in which there are
-    /// more men than the kings. `outcomes`: who wins is enough.
+    /// more men than the kings.
     ///
     /// # Errors
     /// There is no table of it, or it is damaged.
-    fn stored(&self, position: &Position, outcomes: bool) -> Result<Stored, Self::Error>;
+    fn stored(&self, position: &Position, asked: Asked) -> Result<Stored, Self::Error>;
 }
 
-/// The code of a legal position; if only outcomes are wanted, without a distance.
+/// The code of a legal position.
 ///
 /// # Errors
 /// Those of the lookup.
 pub fn answer<L: Lookup + ?Sized>(
     lookup: &L,
     position: &Position,
-    outcomes: bool,
+    asked: Asked,
 ) -> Result<Code, L::Error> {
     let plain = position.without_en_passant();
     if position.en_passant.is_none() {
-        return plain_answer(lookup, &plain, outcomes);
+        return plain_answer(lookup, &plain, asked);
     }
-    let mut best = BestCodes { lookup, outcomes, found: Ok(None) };
+    let mut best = BestCodes { lookup, asked, found: Ok(None) };
     en_passant_captures(position, |capture| best.visit(capture));
     match best.found? {
-        None => plain_answer(lookup, &plain, outcomes),
-        Some(best) if has_plain_move(&plain) => {
-            Ok(best.max(plain_answer(lookup, &plain, outcomes)?))
-        }
+        None => plain_answer(lookup, &plain, asked),
+        Some(best) if has_plain_move(&plain) => Ok(best.max(plain_answer(lookup, &plain, asked)?)),
         Some(best) => Ok(best),
     }
 }
@@ -57,22 +77,33 @@ pub fn answer<L: Lookup + ?Sized>(
 fn plain_answer<L: Lookup + ?Sized>(
     lookup: &L,
     position: &Position,
-    outcomes: bool,
+    asked: Asked,
 ) -> Result<Code, L::Error> {
     if position.occupied().count_ones() == 2 {
         return Ok(DRAW);
     }
-    let stored = lookup.stored(position, outcomes)?;
-    let as_wanted = |code: Code| if outcomes { outcome(code) } else { code };
-    let mut best = BestCodes { lookup, outcomes, found: Ok(None) };
-    match stored {
-        Stored::Exactly(code) => Ok(as_wanted(code)),
+    let mut best = BestCodes { lookup, asked, found: Ok(None) };
+    match lookup.stored(position, asked)? {
+        Stored::Exactly(code) => Ok(asked.of(code)),
         Stored::AtLeast(code) => {
+            best.found = Ok(Some(asked.of(code)));
             exits(position, |exit| best.visit(exit));
-            Ok(best.found?.unwrap_or(0).max(as_wanted(code)))
+            Ok(best.found?.unwrap_or(0))
         }
         Stored::OtherSide => {
-            legal_moves(position, |found| best.visit(found));
+            // What is behind exits may be dear to find out, but they decide more often.
+            let exits_first = asked.enough < Code::MAX;
+            if exits_first {
+                exits(position, |exit| best.visit(exit));
+            }
+            legal_moves(position, |found| {
+                if !found.exit || found.en_passant {
+                    best.visit(found);
+                }
+            });
+            if !exits_first {
+                exits(position, |exit| best.visit(exit));
+            }
             let nothing = if position.is_check(position.turn) { MATED } else { DRAW };
             Ok(best.found?.unwrap_or(nothing))
         }
@@ -82,16 +113,44 @@ fn plain_answer<L: Lookup + ?Sized>(
 /// The best of some moves, as codes of the position that they are made in.
 struct BestCodes<'l, L: Lookup + ?Sized> {
     lookup: &'l L,
-    outcomes: bool,
+    asked: Asked,
     found: Result<Option<Code>, L::Error>,
 }
 
 impl<L: Lookup + ?Sized> BestCodes<'_, L> {
     fn visit(&mut self, found: &Move) {
         let Ok(best) = self.found else { return };
-        self.found = answer(self.lookup, &found.after, self.outcomes).map(|code| {
-            let code = before(code);
-            best.max(Some(if self.outcomes { outcome(code) } else { code }))
-        });
+        if best.is_some_and(|best| best >= self.asked.enough) {
+            return;
+        }
+        let asked = Asked { enough: enough_behind(best), ..self.asked };
+        self.found = answer(self.lookup, &found.after, asked)
+            .map(|code| best.max(Some(self.asked.of(before(code)))));
+    }
+}
+
+/// The least code with which a position behind a move makes it no better than another one.
+fn enough_behind(best: Option<Code>) -> Code {
+    match best {
+        None | Some(0 | 1) => Code::MAX,
+        Some(DRAW) => DRAW,
+        Some(best) => best.wrapping_neg().saturating_add((best < DRAW) as Code),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_enough_makes_no_better_move() {
+        let codes = [2, 3, 32766, 32767, DRAW, DRAW + 2, DRAW + 3, 65534, 65535];
+        for best in codes {
+            let enough = enough_behind(Some(best));
+            for code in (1..=Code::MAX).filter(|code| *code != DRAW + 1) {
+                assert_eq!(code >= enough, before(code) <= best, "{code} behind {best}");
+            }
+        }
+        assert_eq!(enough_behind(None), Code::MAX);
     }
 }

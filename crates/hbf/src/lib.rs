@@ -54,7 +54,7 @@ mod trial;
 mod whole;
 mod workers;
 
-pub use answer::{Lookup, Stored, answer};
+pub use answer::{Asked, Lookup, Stored, answer};
 pub use board::{Color, Kind, Man, Position};
 pub use code::{Code, DRAW, LONGEST, Value, before, code_of, outcome, value_of};
 pub use container::{Bytes, HbfError, is_hbf};

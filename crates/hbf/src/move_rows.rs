@@ -1,7 +1,7 @@
 //! The best moves of a row of positions, which differ in the square of one man: side by side, as
 //! far as they lead to rows again.
 
-use crate::answer::{Lookup, Stored, answer};
+use crate::answer::{Asked, Lookup, Stored, answer};
 use crate::board::{Color, Kind, Man, Position, attackers, attacks, between, squares};
 use crate::code::{Code, DRAW, MATED, before, outcome};
 use crate::encode::Source;
@@ -291,7 +291,7 @@ impl<'a> MoveRow<'a> {
         if after.is_check(after.turn.other()) {
             return Ok(());
         }
-        let code = answer(&KnownSource(self.source), after, false)?;
+        let code = answer(&KnownSource(self.source), after, Asked::exactly(false))?;
         self.take(code, lanes);
         Ok(())
     }
@@ -324,7 +324,7 @@ struct KnownSource<'a>(&'a dyn Source);
 impl Lookup for KnownSource<'_> {
     type Error = Position;
 
-    fn stored(&self, position: &Position, _: bool) -> Result<Stored, Position> {
+    fn stored(&self, position: &Position, _: Asked) -> Result<Stored, Position> {
         self.0.code(position).map(Stored::Exactly).ok_or(*position)
     }
 }
@@ -409,7 +409,7 @@ mod tests {
     /// The best exit and the best move, move by move.
     fn slow(position: &Position) -> [Code; 2] {
         let code = |found: &Move| {
-            let code = answer(&KnownSource(&Mixed), &found.after, false);
+            let code = answer(&KnownSource(&Mixed), &found.after, Asked::exactly(false));
             before(code.expect("a legal position"))
         };
         let mut best = [0; 2];

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::answer::{Lookup, Stored, answer};
+use crate::answer::{Asked, Lookup, Stored, answer};
 use crate::board::{Color, Position};
 use crate::code::{Code, DRAW};
 use crate::container::HbfError;
@@ -188,7 +188,7 @@ impl Tablebase {
         if !position.is_legal() {
             return Err(ProbeError::Illegal);
         }
-        answer(self, position, outcomes)
+        answer(self, position, Asked::exactly(outcomes))
     }
 
     /// What a cell holds, from the cache or the file.
@@ -232,7 +232,8 @@ impl Tablebase {
 impl Lookup for Tablebase {
     type Error = ProbeError;
 
-    fn stored(&self, position: &Position, outcomes: bool) -> Result<Stored, ProbeError> {
+    fn stored(&self, position: &Position, asked: Asked) -> Result<Stored, ProbeError> {
+        let outcomes = asked.outcomes;
         let material = Material::of(position);
         let numbers = self.by_material.get(&material).copied().unwrap_or_default();
         let mut other_side = false;

@@ -7,6 +7,7 @@ use hoffman_control::{
     Claims, ControlError, ControlFile, PawnMasks, PawngenElement, PawngenSide, Strictness,
     decode_text, prefix_length, resolve_pieces_with,
 };
+use hoffman_hbf::Code;
 use hoffman_store::{Storage, StoredFile};
 
 use crate::blocks::{self, Family};
@@ -400,6 +401,18 @@ impl Table {
     /// The file is damaged or ends early.
     pub fn value(&self, index: u64, turn: Color) -> Result<EntryValue, TableError> {
         self.entries.value(&self.shape, index, turn).map_err(|problem| self.error(problem))
+    }
+
+    /// [`Table::value`], or any one between `enough` and the true one if that is as good, see
+    /// [`Entries::value_up_to`].
+    pub(crate) fn value_up_to(
+        &self,
+        index: u64,
+        turn: Color,
+        enough: Code,
+    ) -> Result<EntryValue, TableError> {
+        let value = self.entries.value_up_to(&self.shape, index, turn, enough);
+        value.map_err(|problem| self.error(problem))
     }
 
     /// [`Table::value`] as far as memory tells; none if the file would have to be read, and of

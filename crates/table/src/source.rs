@@ -5,6 +5,7 @@ use std::fmt;
 
 use hoffman_board::Color;
 use hoffman_control::{Claims, ControlFile};
+use hoffman_hbf::Code;
 #[cfg(feature = "bulk")]
 use rayon::prelude::*;
 
@@ -63,6 +64,22 @@ pub trait Entries: fmt::Debug + Send + Sync {
     /// Damage.
     fn value(&self, shape: &Shape, index: u64, turn: Color) -> Result<EntryValue, TableProblem> {
         Ok(shape.value(self.number(shape, index)?, turn))
+    }
+
+    /// [`Entries::value`], or if its code is `enough` or more, any value whose code lies between:
+    /// that may be much quicker to find out.
+    ///
+    /// # Errors
+    /// As [`Entries::value`].
+    fn value_up_to(
+        &self,
+        shape: &Shape,
+        index: u64,
+        turn: Color,
+        enough: Code,
+    ) -> Result<EntryValue, TableProblem> {
+        let _ = enough;
+        self.value(shape, index, turn)
     }
 
     /// [`Entries::value`] as far as memory tells.

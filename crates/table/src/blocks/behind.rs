@@ -54,8 +54,9 @@ impl TablesBehind {
         TablesBehind { folder, outcomes, options, family, own: Arc::default() }
     }
 
-    /// The code of a legal position without rights to take en passant.
-    pub(super) fn code(&self, position: &Position) -> Result<Code, TableProblem> {
+    /// The code of a legal position without rights to take en passant, as far as it is asked for,
+    /// see [`hoffman_hbf::Asked::enough`].
+    pub(super) fn code(&self, position: &Position, enough: Code) -> Result<Code, TableProblem> {
         let (material, swapped) = material_of(position).normalized();
         let table = self.table(&material).ok_or_else(|| missing(position))?;
         for turned in [swapped, !swapped] {
@@ -68,7 +69,7 @@ impl TablesBehind {
             let Some(index) = placement.and_then(|placement| table.index(&placement)) else {
                 continue;
             };
-            let value = table.value(index, turn).map_err(of_another)?;
+            let value = table.value_up_to(index, turn, enough).map_err(of_another)?;
             if let Some(code) = code_of_entry(value, self.outcomes) {
                 return Ok(code);
             }

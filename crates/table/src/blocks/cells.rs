@@ -8,8 +8,8 @@ use hoffman_board::Bitboard;
 use hoffman_board::{Color, Format, PieceList, Placement, Role, Value};
 use hoffman_control::ControlFile;
 use hoffman_hbf::{
-    CellPlace, Code, DRAW, EntryPlace, HbfFile, Lookup, Material, Mode, Position, Stored, answer,
-    value_of,
+    Asked, CellPlace, Code, DRAW, EntryPlace, HbfFile, Lookup, Material, Mode, Position, Stored,
+    answer, value_of,
 };
 #[cfg(feature = "bulk")]
 use hoffman_hbf::{WholeError, WholeTable};
@@ -97,14 +97,20 @@ impl CellEntries {
         Ok(self.tiles.number(tile, at, decode)?.unwrap_or(DRAW))
     }
 
-    /// The value at an index: none if there is no position.
-    fn value_at(&self, shape: &Shape, index: u64) -> Result<Option<Value>, TableProblem> {
+    /// The value at an index, see [`Asked`]: none if there is no position.
+    fn value_at(
+        &self,
+        shape: &Shape,
+        index: u64,
+        enough: Code,
+    ) -> Result<Option<Value>, TableProblem> {
         let Some(placement) = shape.space.decode(index) else { return Ok(None) };
         let position = position_of(shape.space.pieces(), &placement);
         if !position.is_legal() {
             return Ok(Some(Value::Illegal));
         }
-        self.value_of(shape, &position).map(Some)
+        let asked = Asked { outcomes: Self::outcomes(shape), enough };
+        Ok(Some(value_of_code(answer(self, &position, asked)?)))
     }
 
     /// The value of a legal position.
@@ -113,7 +119,7 @@ impl CellEntries {
         shape: &Shape,
         position: &Position,
     ) -> Result<Value, TableProblem> {
-        Ok(value_of_code(answer(self, position, Self::outcomes(shape))?))
+        Ok(value_of_code(answer(self, position, Asked::exactly(Self::outcomes(shape)))?))
     }
 
     /// Refuses a file that holds something else than its header says.
@@ -149,7 +155,7 @@ fn key(cell: CellPlace) -> u64 {
 impl Lookup for CellEntries {
     type Error = TableProblem;
 
-    fn stored(&self, position: &Position, outcomes: bool) -> Result<Stored, TableProblem> {
+    fn stored(&self, position: &Position, asked: Asked) -> Result<Stored, TableProblem> {
         #[cfg(feature = "bulk")]
         if let Some(Some(whole)) = self.whole.get()
             && let Some(code) = whole.code(position)
@@ -157,7 +163,7 @@ impl Lookup for CellEntries {
             return Ok(Stored::Exactly(code));
         }
         let found = if self.is_own(position) {
-            self.file.find(position, outcomes)
+            self.file.find(position, asked.outcomes)
         } else {
             EntryPlace::Nothing
         };
@@ -167,7 +173,7 @@ impl Lookup for CellEntries {
                 Ok(if cell.exits { Stored::AtLeast(code) } else { Stored::Exactly(code) })
             }
             EntryPlace::OtherSide => Ok(Stored::OtherSide),
-            EntryPlace::Nothing => self.behind.code(position).map(Stored::Exactly),
+            EntryPlace::Nothing => self.behind.code(position, asked.enough).map(Stored::Exactly),
         }
     }
 }
@@ -187,12 +193,22 @@ impl Entries for CellEntries {
         let Some(placement) = shape.space.decode(index) else {
             return Ok(shape.codec.undecodable());
         };
-        let value = self.value_at(shape, index)?.unwrap_or(Value::Draw);
+        let value = self.value_at(shape, index, Code::MAX)?.unwrap_or(Value::Draw);
         Ok(shape.codec.store(value, placement.turn))
     }
 
-    fn value(&self, shape: &Shape, index: u64, _: Color) -> Result<EntryValue, TableProblem> {
-        let value = match self.value_at(shape, index) {
+    fn value(&self, shape: &Shape, index: u64, turn: Color) -> Result<EntryValue, TableProblem> {
+        self.value_up_to(shape, index, turn, Code::MAX)
+    }
+
+    fn value_up_to(
+        &self,
+        shape: &Shape,
+        index: u64,
+        _: Color,
+        enough: Code,
+    ) -> Result<EntryValue, TableProblem> {
+        let value = match self.value_at(shape, index, enough) {
             Ok(value) => value.unwrap_or(Value::Draw),
             Err(TableProblem::Behind { .. }) => return Ok(EntryValue::Unknown),
             Err(problem) => return Err(problem),
