@@ -280,7 +280,7 @@ fn a_transfer_that_is_torn_is_never_seen_as_a_table() {
 /// Where nothing but a bucket is shared: the jobs of Snakemake fetch what they need and send what
 /// they have made. A process stands in for the machine of each.
 #[test]
-#[ignore = "slow: half a minute"]
+#[ignore = "slow: a minute"]
 fn snakemake_makes_tables_where_nothing_but_a_bucket_is_shared() {
     let Some(bucket) = Bucket::start(&[]) else { return };
     let tables = tempfile::tempdir().unwrap();
