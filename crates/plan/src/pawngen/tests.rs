@@ -345,7 +345,17 @@ fn check_division(all: &[Arrangement], stretches: &[PawnStretch]) {
     for (number, arrangement) in all.iter().enumerate() {
         let own = owner[number].unwrap();
         let plain = Arrangement { en_passant: None, ..*arrangement };
-        for step in steps(arrangement.pawns).into_iter().chain([plain]) {
+        // A double step leads where two steps do, also if there is no right to remember.
+        let doubles = Color::ALL.into_iter().flat_map(|color| {
+            let second = color.fold_wb(0xff00, 0x00ff_0000_0000_0000);
+            singles(arrangement.pawns.of(color) & second).filter_map(move |from| {
+                let (once, twice) = (ahead(color, from), ahead(color, ahead(color, from)));
+                let is_free = arrangement.pawns.occupied() & (once | twice) == 0;
+                let pawns = moved(arrangement.pawns, color, from, twice);
+                is_free.then_some(Arrangement { pawns, en_passant: None })
+            })
+        });
+        for step in steps(arrangement.pawns).into_iter().chain([plain]).chain(doubles) {
             let target = numbers.get(&step).map(|&to| owner[to].unwrap());
             needed[own].extend(target.filter(|&to| to != own));
         }
