@@ -13,19 +13,12 @@ use tempfile::TempDir;
 
 mod common;
 
-use common::{Run, names, run, run_with};
+use common::{names, run, run_with, succeeds};
 
 const HOFFMAN: &str = env!("CARGO_BIN_EXE_hoffman");
 
 /// A job for the table of KPvK, as a plan words it.
 const ONE: &str = "build --only KPvK --dir t --format htb --threads 1 --reproducible --receipt t/receipts/kpk.htb.json";
-
-#[track_caller]
-fn succeeds(folder: &Path, line: &str) -> Run {
-    let run = run(folder, line);
-    assert_eq!(run.code, 0, "{line}: {}", run.err);
-    run
-}
 
 /// The tables of a folder with their bytes, by name.
 fn tables(folder: &Path) -> BTreeMap<String, Vec<u8>> {

@@ -13,16 +13,9 @@ use tempfile::TempDir;
 
 mod common;
 
-use common::{Run, falsify, names, run};
+use common::{falsify, names, run, succeeds};
 
 const HOFFMAN: &str = env!("CARGO_BIN_EXE_hoffman");
-
-#[track_caller]
-fn succeeds(folder: &Path, line: &str) -> Run {
-    let run = run(folder, line);
-    assert_eq!(run.code, 0, "{line}: {}", run.err);
-    run
-}
 
 /// The files of a folder whose names end like this, with their bytes.
 fn files(folder: &Path, ending: &str) -> BTreeMap<String, Vec<u8>> {
@@ -176,7 +169,8 @@ fn a_graph_has_parts_of_the_largest_endings_and_joins_them() {
     for form in ["makefile", "slurm", "snakefile"] {
         let text =
             succeeds(folder.path(), &format!("plan --format htb KPvK --parts --{form} --dir t"))
-                .out;
+                .out
+                .replace("{params.folder}", "t");
         for words in
             ["build --only KPvK-c2+ --dir t --format htb", "join KPvK --dir t --format htb"]
         {
@@ -184,7 +178,9 @@ fn a_graph_has_parts_of_the_largest_endings_and_joins_them() {
         }
     }
     run(folder.path(), "plan --format htb KPvK --parts").refused(2, &["--parts", "--json"]);
-    run(folder.path(), "plan race.xml --parts --json").refused(2, &["--parts", "endings"]);
+    run(folder.path(), "plan 8/8/8/8/8/1k6/1p6/1K6 w - - 0 1 --parts --json")
+        .refused(2, &["--parts", "endings"]);
+    run(folder.path(), "plan race.xml --parts --json").refused(2, &["--parts=N"]);
 }
 
 #[test]
@@ -281,8 +277,10 @@ fn parts_that_are_no_plain_tables_are_refused() {
         <pawngen white-pawn-locations=\"a2\" black-pawn-locations=\"\" white-pawns-required=\"1\" \
         black-pawns-required=\"0\"/>";
     generate(folder, "family", &format!("{family}{behind}"));
-    run(folder, &format!("join family.htb {rest}"))
+    run(folder, &format!("join {} family.htb", rest.replace("-o new.htb", "-o other.htb")))
         .refused(1, &["family.htb: is one of a family of pawn structures (pawngen)"]);
+    run(folder, &format!("join family.htb {rest}"))
+        .refused(1, &["t/kpk-b2+.htb: is not made of the pawn structures of a <pawngen>"]);
 
     // Where its king goes off its squares, another table of the same men goes on.
     succeeds(folder, "join --format htb KPvK --dir t");

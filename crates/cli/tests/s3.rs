@@ -276,3 +276,65 @@ fn a_transfer_that_is_torn_is_never_seen_as_a_table() {
     let left: Vec<String> = names(&scratch).iter().flat_map(|n| names(&scratch.join(n))).collect();
     assert!(left.is_empty(), "{left:?}");
 }
+
+/// Where nothing but a bucket is shared: the jobs of Snakemake fetch what they need and send what
+/// they have made. A process stands in for the machine of each.
+#[test]
+#[ignore = "slow: a minute"]
+fn snakemake_makes_tables_where_nothing_but_a_bucket_is_shared() {
+    let Some(bucket) = Bucket::start(&[]) else { return };
+    let tables = tempfile::tempdir().unwrap();
+    let folder = tables.path();
+    let plan = run(folder, "plan KPvK --dir t --profile fast --threads 1 --snakefile");
+    fs::write(folder.join("Snakefile"), plan.out).unwrap();
+    fs::write(folder.join("submit"), "sh \"$1\" >\"$1.said\" 2>&1 & echo $!\n").unwrap();
+    let endpoint = format!("http://127.0.0.1:{}", bucket.port);
+    let snakemake = |arguments: &[&str]| {
+        let output = Command::new("snakemake")
+            .args(["--storage-s3-endpoint-url", &endpoint])
+            .args(arguments)
+            .args(["--config", &format!("hoffman={}", env!("CARGO_BIN_EXE_hoffman"))])
+            .current_dir(folder)
+            .env("HOME", folder)
+            .env("SNAKEMAKE_STORAGE_S3_ACCESS_KEY", "key")
+            .env("SNAKEMAKE_STORAGE_S3_SECRET_KEY", "secret")
+            .output();
+        let Ok(output) = output else {
+            eprintln!("NOT TESTED: there is no snakemake");
+            return false;
+        };
+        let [out, err] = [output.stdout, output.stderr].map(|b| String::from_utf8(b).unwrap());
+        if err.contains("invalid choice") || err.contains("unrecognized arguments: --storage-s3") {
+            eprintln!("NOT TESTED: {}, for want of a plugin of Snakemake", arguments.join(" "));
+            return false;
+        }
+        assert!(output.status.success(), "{out}{err}");
+        true
+    };
+
+    let profiles = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/cluster");
+    snakemake(&["--profile", profiles.join("kubernetes").to_str().unwrap(), "--dry-run"]);
+    let made = snakemake(&[
+        "--executor=cluster-generic",
+        "--jobs=4",
+        "--cluster-generic-submit-cmd=sh submit",
+        "--default-storage-provider=s3",
+        "--default-storage-prefix=s3://bucket/a",
+        "--storage-s3-region=us-east-1",
+        "--shared-fs-usage",
+        "persistence",
+        "software-deployment",
+        "sources",
+        "source-cache",
+    ]);
+    if !made {
+        return;
+    }
+    let built = run(folder, "build KPvK --dir build --profile fast --reproducible");
+    assert_eq!(built.code, 0, "{}", built.err);
+    for name in names(&folder.join("build")) {
+        let (status, found) = bucket.ask("GET", &format!("bucket/a/t/{name}"), b"");
+        assert_eq!(status, 200, "{name}");
+        assert!(found == fs::read(folder.join("build").join(&name)).unwrap(), "{name} differs");
+    }
+}

@@ -12,16 +12,9 @@ use tempfile::TempDir;
 
 mod common;
 
-use common::{Run, names, run};
+use common::{names, run, succeeds};
 
 const HOFFMAN: &str = env!("CARGO_BIN_EXE_hoffman");
-
-#[track_caller]
-fn succeeds(folder: &Path, line: &str) -> Run {
-    let run = run(folder, line);
-    assert_eq!(run.code, 0, "{line}: {}", run.err);
-    run
-}
 
 /// A folder `t` with what an ending is made from, and the table that one process makes.
 fn ready(ending: &str) -> (TempDir, Vec<u8>) {

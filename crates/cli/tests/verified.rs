@@ -11,14 +11,7 @@ use tempfile::TempDir;
 
 mod common;
 
-use common::{Run, falsify, names, run};
-
-#[track_caller]
-fn succeeds(folder: &Path, line: &str) -> Run {
-    let run = run(folder, line);
-    assert_eq!(run.code, 0, "{line}: {}", run.err);
-    run
-}
+use common::{falsify, names, run, succeeds};
 
 fn json(file: &Path) -> Value {
     serde_json::from_slice(&fs::read(file).unwrap()).unwrap()
@@ -75,9 +68,11 @@ fn jobs_that_verify_are_planned_for_every_engine() {
         succeeds(folder, &format!("plan --format htb KQvK --verify 9 {how} --dir t")).out
     };
     let command = "verify t/kqk.htb --sample 9 --report t/verified/kqk.htb.json --dir t";
-    for how in ["--makefile", "--snakefile", "--slurm"] {
+    for how in ["--makefile", "--slurm"] {
         assert!(written(how).contains(command), "{how}: {}", written(how));
     }
+    let command = "verify {input[0]} --sample 9 --report {output} --dir {params.folder}";
+    assert!(written("--snakefile").contains(command), "{}", written("--snakefile"));
     assert!(
         written("--snakefile").contains("\nrule verify_kqk:\n    input:\n        \"t/kqk.htb\",\n")
     );

@@ -17,6 +17,8 @@
 mod check;
 mod claims;
 mod complete;
+#[cfg(feature = "edit")]
+mod cut;
 mod document;
 #[cfg(feature = "edit")]
 mod edit;
@@ -46,6 +48,8 @@ mod write;
 pub use check::{automatic_symmetry, check_declarations, check_pieces};
 pub use claims::{Assumption, Claims, Defect, PruneUse, SideClaims, may_be_idle};
 pub use complete::header_of_complete;
+#[cfg(feature = "edit")]
+pub use cut::{CutEdits, render_cut};
 #[cfg(feature = "edit")]
 pub use edit::{HeaderEdits, PawngenEdits, RenderedHeader, render_header};
 #[cfg(feature = "edit")]

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 
 use hoffman_board::Variant;
 pub use hoffman_plan::Input as JobInput;
-use hoffman_plan::{EndingJob, Graph};
+use hoffman_plan::{EndingJob, Graph, Node};
 use hoffman_reader::AsPosition;
-use hoffman_run::{EndingShare, JobCost, Silent, costs_of_jobs, costs_of_shares, jobs_of_controls};
+use hoffman_run::{
+    ControlJob, EndingShare, JobCost, Silent, costs_of_jobs, costs_of_shares, jobs_of_controls,
+};
 
 use crate::build::Target;
 use crate::error::Error;
@@ -75,6 +77,15 @@ pub enum MadeBy {
         /// The text that this table is made from.
         text: String,
     },
+    /// The parts of a control file's table.
+    JoiningControl {
+        /// The file.
+        file: PathBuf,
+        /// The text that it holds.
+        text: String,
+        /// The tables of the parts.
+        parts: Vec<PathBuf>,
+    },
 }
 
 impl JobGraph {
@@ -117,12 +128,29 @@ pub fn jobs(targets: &[Target], options: &Options) -> Result<JobGraph, Error> {
     if files.len() < targets.len() {
         return Err(Error::MixedTargets);
     }
-    let run = options.run(&Silent);
-    let graph = options.install(|| Ok(jobs_of_controls(&files, options.given_folder(), &run)?))?;
-    let jobs = graph.nodes.into_iter().map(|node| PlannedJob {
-        output: node.output,
-        made_by: MadeBy::Control { file: node.source.file, text: node.source.text },
-        inputs: node.inputs,
+    of_controls(&files, None, options)
+}
+
+/// The jobs of control files, in so many parts.
+fn of_controls(
+    files: &[&Path],
+    parts: Option<NonZeroUsize>,
+    options: &Options,
+) -> Result<JobGraph, Error> {
+    let (run, folder) = (options.run(&Silent), options.given_folder());
+    let graph = options.install(|| Ok(jobs_of_controls(files, folder, parts, &run)?))?;
+    let made_by = |node: &Node<ControlJob>| {
+        let ControlJob { file, text, .. } = node.source.clone();
+        if !node.source.is_joined {
+            return MadeBy::Control { file, text };
+        }
+        let parts = node.needed().map(|part| graph.nodes[part].output.clone()).collect();
+        MadeBy::JoiningControl { file, text, parts }
+    };
+    let jobs = graph.nodes.iter().map(|node| PlannedJob {
+        output: node.output.clone(),
+        made_by: made_by(node),
+        inputs: node.inputs.clone(),
         cost: node.source.cost,
     });
     Ok(JobGraph { jobs: jobs.collect() })
@@ -133,16 +161,22 @@ pub fn jobs(targets: &[Target], options: &Options) -> Result<JobGraph, Error> {
 /// other. With a number of `processes` those of as many men without pawns are in parts, too: so
 /// many jobs that have to run at the same time ([`crate::solve_part`]), and one that joins them.
 ///
+/// Of control files the tables of pawn structures are in about so many parts, each after those that
+/// its pawns step into, and joined from these; without a number they are whole.
+///
 /// # Errors
-/// Those of [`crate::plan()`]; control files have no such parts ([`Error::MixedTargets`]); there
-/// are more processes than an ending has pairs of kings.
+/// Those of [`crate::plan()`]; there are more processes than an ending has pairs of kings.
 pub fn jobs_in_parts(
     targets: &[Target],
     processes: Option<NonZeroUsize>,
     options: &Options,
 ) -> Result<JobGraph, Error> {
-    if targets.iter().any(|target| target.control_file().is_some()) {
-        return Err(Error::MixedTargets);
+    let files: Vec<&Path> = targets.iter().filter_map(Target::control_file).collect();
+    if !files.is_empty() {
+        if files.len() < targets.len() {
+            return Err(Error::MixedTargets);
+        }
+        return of_controls(&files, processes, options);
     }
     let graph = graph_in_parts(targets, options)?;
     let joined = graph.nodes.iter().filter(|node| graph.is_joined(node));

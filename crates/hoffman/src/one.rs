@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use hoffman_board::{Material, Variant};
 use hoffman_plan::{EndingJob, Graph, dependencies};
 use hoffman_reader::AsPosition;
-use hoffman_run::{ControlTable, Depth, Joining, RunError, RunReport, build_ending, ending_inputs};
+use hoffman_run::{
+    ControlTable, Depth, Joining, RunError, RunReport, StructureJoining, build_ending,
+    ending_inputs,
+};
 use hoffman_store::{files, is_file};
 
 use crate::build::{Built, Made, Target};
@@ -25,6 +28,8 @@ enum MadeFrom {
     Ending(Graph<EndingJob>),
     /// Tables of parts.
     Parts(Joining),
+    /// Tables of parts of a control file's pawn structures; and the control file, if one is named.
+    Structures(Option<PathBuf>, Box<StructureJoining>),
     /// A control file.
     Control(PathBuf, Box<ControlTable>),
 }
@@ -97,7 +102,25 @@ impl OneTable {
         Ok(OneTable(MadeFrom::Parts(joining)))
     }
 
-    /// The table of an ending, to be joined from those of the parts that are named.
+    /// The table of a control file with pawn structures, to be joined from those of the parts that
+    /// are named: control files that say the same but for `start` and `count` made them. Its file
+    /// is where the control file says, or in the folder, unless it is named.
+    ///
+    /// # Errors
+    /// The control file is wrong, or has no pawn structures.
+    pub fn of_control_in_parts(
+        control: &Path,
+        parts: Vec<PathBuf>,
+        output: Option<&Path>,
+        options: &Options,
+    ) -> Result<OneTable, Error> {
+        let place = (output, options.given_folder());
+        let joining = StructureJoining::of_control(control, parts, place, &options.workplace())?;
+        Ok(OneTable(MadeFrom::Structures(Some(control.to_owned()), Box::new(joining))))
+    }
+
+    /// The table of an ending, or of the pawn structures of a control file, to be joined from those
+    /// of the parts that are named.
     ///
     /// # Errors
     /// The first part is not there ([`Error::is_temporary`]) or cannot be read, or its ending has
@@ -107,7 +130,11 @@ impl OneTable {
         output: &Path,
         options: &Options,
     ) -> Result<OneTable, Error> {
-        let joining = Joining::of_parts(parts, output, &options.workplace())?;
+        let workplace = options.workplace();
+        if let Some(joining) = StructureJoining::of_parts(&parts, output, &workplace)? {
+            return Ok(OneTable(MadeFrom::Structures(None, Box::new(joining))));
+        }
+        let joining = Joining::of_parts(parts, output, &workplace)?;
         Ok(OneTable(MadeFrom::Parts(joining)))
     }
 
@@ -162,6 +189,7 @@ impl OneTable {
                 graph.nodes.last().map_or(Path::new(""), |node| &node.output)
             }
             MadeFrom::Parts(joining) => joining.output(),
+            MadeFrom::Structures(_, joining) => joining.output(),
             MadeFrom::Control(_, table) => table.output(),
         }
     }
@@ -179,6 +207,11 @@ impl OneTable {
             }
             MadeFrom::Parts(joining) => {
                 let paths = joining.inputs(&options.workplace())?;
+                Ok(Inputs { paths, nodes: BTreeMap::new() })
+            }
+            MadeFrom::Structures(control, joining) => {
+                let parts = joining.inputs(&options.workplace())?;
+                let paths = control.iter().cloned().chain(parts).collect();
                 Ok(Inputs { paths, nodes: BTreeMap::new() })
             }
             MadeFrom::Control(file, table) => {
@@ -209,7 +242,7 @@ impl OneTable {
     fn made_of(&self) -> fn(hoffman_run::MadeTable) -> Made {
         match &self.0 {
             MadeFrom::Ending(_) | MadeFrom::Parts(_) => Made::of_ending,
-            MadeFrom::Control(..) => Made::of_control,
+            MadeFrom::Structures(..) | MadeFrom::Control(..) => Made::of_control,
         }
     }
 
@@ -223,6 +256,10 @@ impl OneTable {
         options.install(|| match self.0 {
             MadeFrom::Ending(graph) => Ok(build_ending(&graph, inputs.nodes, anew, &run)?),
             MadeFrom::Parts(joining) => Ok(joining.join(&inputs.paths, anew, &run)?),
+            MadeFrom::Structures(control, joining) => {
+                let parts = &inputs.paths[control.iter().len()..];
+                Ok(joining.join(parts, anew, &run)?)
+            }
             MadeFrom::Control(_, table) => Ok(table.build(anew, &run)?),
         })
     }

@@ -11,6 +11,7 @@
 //! lead to smaller numbers, so that a table can be cut in two. The h-file is not counted in the
 //! order, as it never was; steps of an h-pawn can therefore lead to larger numbers.
 
+mod division;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ use hoffman_board::{Bitboard, Color, Square};
 use hoffman_control::{PawnMasks, PawngenElement};
 use hoffman_space::PawnSquares;
 
+pub use self::division::{PawnStretch, divide};
 use self::search::ArrangementSearch;
 
 /// One arrangement of the pawns of a table.

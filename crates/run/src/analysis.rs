@@ -10,17 +10,17 @@ use hoffman_control::{Claims, ControlFile};
 use hoffman_pages::Pages;
 use hoffman_solve::{
     Analysis, Futurebase, Monitor, Rules, Ruling, SolveError, SolveOptions, Survey, solve_analysis,
-    structures_behind, survey,
+    survey,
 };
 use hoffman_space::{KingPlacement, Layout, NormalForm, TableValues};
 use hoffman_store::folder_of;
 use hoffman_table::rows::{layout_of, structures_of};
 
 use crate::checkpoint::Identity;
-use crate::claims::claims_of;
+use crate::claims::{claims_of, instruction_of};
 use crate::cost::{check_analysis, memory_of_analysis, writing_of_analysis};
 use crate::error::RunError;
-use crate::futurebases::{OpenFuturebase, differ_by_color, open_all};
+use crate::futurebases::{OpenFuturebase, behind_of, differ_by_color, open_all};
 use crate::judgement::{Rulings, judge};
 use crate::numbering::Numbering;
 use crate::options::{MadeTable, RunContext, RunOptions};
@@ -138,8 +138,7 @@ impl OpenControl<'_> {
         values: &TableValues,
         run: RunContext<'_>,
     ) -> Result<Vec<Futurebase>, RunError> {
-        // Where slices stand for their images, so do the structures behind them.
-        let behind = (values.form == NormalForm::None).then(|| structures_behind(values));
+        let behind = behind_of(values);
         let mut futurebases = Vec::new();
         let mut area = Vec::new();
         for futurebase in &self.open {
@@ -214,12 +213,7 @@ impl Task for AnalysisTask<'_> {
         let names = self.opened.open.iter().map(|open| format!(" {}", open.path().display()));
         // The end mark of a processing instruction cannot stand inside one.
         let record = names.collect::<String>().replace("?>", "? >");
-        match (self.claims.is_exact(), record.is_empty()) {
-            (true, true) => record,
-            (true, false) => format!("from{record}"),
-            (false, true) => self.claims.instruction(),
-            (false, false) => format!("{}; from{record}", self.claims.instruction()),
-        }
+        instruction_of(self.claims, &record)
     }
 }
 

@@ -35,3 +35,14 @@ pub(crate) fn claims_of(
     };
     behind.into_iter().fold(Claims::after(control.variant, prunes), Claims::and)
 }
+
+/// What the header of a table says of itself, besides its control file: what its values prove, if
+/// not everything, and from which files it was made, each with a blank before it.
+pub(crate) fn instruction_of(claims: Claims, record: &str) -> String {
+    match (claims.is_exact(), record.is_empty()) {
+        (true, true) => String::new(),
+        (true, false) => format!("from{record}"),
+        (false, true) => claims.instruction(),
+        (false, false) => format!("{}; from{record}", claims.instruction()),
+    }
+}

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use hoffman_control::{ControlFile, check_declarations};
+use hoffman_plan::Graph;
 use hoffman_solve::PassReport;
 use hoffman_store::{folder_of, has_wildcards, is_file, is_same_file};
 use hoffman_table::Stop;
@@ -11,6 +12,7 @@ use hoffman_table::foreign::ForeignKind;
 
 use crate::analysis::make_analysis;
 use crate::checkpoint;
+use crate::cut::{ControlPart, part_of_name, parts_of};
 use crate::error::RunError;
 use crate::numbering::Numbering;
 use crate::options::{MadeTable, RunOptions, RunReport};
@@ -164,7 +166,8 @@ pub struct ControlTable {
 }
 
 impl ControlTable {
-    /// The table of that name of a control file, or its only one.
+    /// The table of that name of a control file, or its only one; or a part of one, whose name says
+    /// how many there are: `race-part-2-of-8.htb`.
     ///
     /// # Errors
     ///
@@ -182,12 +185,21 @@ impl ControlTable {
             (None, _) => None,
             (Some(name), _) => graph.find(name),
         };
-        let Some(meant) = meant else {
-            let name = name.map_or_else(|| path.display().to_string(), str::to_owned);
-            return Err(RunError::NoJob { name, known: graph.names() });
+        let (control, output) = match (meant, name) {
+            (Some(meant), _) => {
+                let node = graph.nodes.swap_remove(meant);
+                (node.source, node.output)
+            }
+            (None, Some(name)) if !is_family => match part_of(&graph, name, &workplace)? {
+                Some(part) => (part.control, part.output),
+                None => return Err(no_job(name, &graph)),
+            },
+            (None, name) => {
+                let name = name.map_or_else(|| path.display().to_string(), str::to_owned);
+                return Err(no_job(&name, &graph));
+            }
         };
-        let node = graph.nodes.swap_remove(meant);
-        Ok(ControlTable { control: node.source, output: node.output, is_family, workplace })
+        Ok(ControlTable { control, output, is_family, workplace })
     }
 
     /// Where it goes.
@@ -240,6 +252,24 @@ impl ControlTable {
         one.make(&self.control, self.output, &mut report)?;
         Ok(report)
     }
+}
+
+fn no_job(name: &str, graph: &Graph<ControlFile>) -> RunError {
+    RunError::NoJob { name: name.to_owned(), known: graph.names() }
+}
+
+/// The part of that name of a table, if it has such.
+fn part_of(
+    graph: &Graph<ControlFile>,
+    name: &str,
+    workplace: &Workplace,
+) -> Result<Option<ControlPart>, RunError> {
+    let Some((whole, number, parts)) = part_of_name(name) else { return Ok(None) };
+    let Some(at) = graph.find(&whole) else { return Ok(None) };
+    let node = &graph.nodes[at];
+    check_declarations(&node.source)?;
+    let mut all = parts_of(&node.source, &node.output, parts, &workplace.stop)?;
+    Ok((number <= all.len()).then(|| all.swap_remove(number - 1)))
 }
 
 /// The tables of a control file under way.

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::ending::control_of_job;
 use crate::error::RunError;
-use crate::futurebases::OpenFuturebase;
+use crate::futurebases::{OpenFuturebase, behind_of};
 use crate::memory::free_disk;
 use crate::numbering::Numbering;
 use crate::progress::Silent;
@@ -355,18 +355,23 @@ pub(crate) fn memory_of_analysis(
     let slice = 2 * values.layout.len() as u64;
     let own = slice.saturating_mul(values.slices.len() as u64);
     let sum = |terms: &[u64]| terms.iter().copied().fold(0, u64::saturating_add);
-    let behind: Vec<u64> = open.iter().map(OpenFuturebase::bytes).collect();
+    let structures = behind_of(values);
+    let bytes = |open: &OpenFuturebase<'_>| open.bytes((&values.material, &structures));
+    let behind: Vec<u64> = open.iter().map(bytes).collect();
+    // The entries of one are there while it is read.
+    let entries = open.iter().map(OpenFuturebase::entries).max().unwrap_or(0);
     if outcomes {
         // Two bits a position, but for the slice and the futurebase in hand, and tables of other
         // programs.
-        let packed = open.iter().map(|open| open.bytes() / if open.is_own() { 4 } else { 1 });
+        let packed = open.iter().zip(&behind);
+        let packed = packed.map(|(open, bytes)| bytes / if open.is_own() { 4 } else { 1 });
         let packed = packed.fold(0, u64::saturating_add);
-        let in_hand = behind.iter().copied().max().unwrap_or(0);
+        let in_hand = behind.iter().copied().max().unwrap_or(0).saturating_add(entries);
         let solving = sum(&[own / 4, slice / 4, slice]);
         return packed.saturating_add(solving.max(sum(&[own / 4, indices / 4])).max(in_hand));
     }
     let working = (own / 2).max(indices).saturating_add(slice / 4).saturating_add(slice);
-    sum(&[own, working, sum(&behind)])
+    sum(&[sum(&behind), sum(&[own, working]).max(entries)])
 }
 
 /// What each of some endings takes, and the plan of building those that are to be made.
@@ -464,7 +469,9 @@ pub(crate) fn cost_of_analysis(
     let kind = (control.entry_format(), men);
     let mut cost = Cost::new(output.display().to_string(), resources, indices, kind);
     cost.table.needs = open.iter().map(|open| open.path().display().to_string()).collect();
-    cost.behind = open.iter().map(OpenFuturebase::bytes).fold(0, u64::saturating_add);
+    let behind = behind_of(values);
+    let bytes = open.iter().map(|open| open.bytes((&values.material, &behind)));
+    cost.behind = bytes.fold(0, u64::saturating_add);
     cost.needed = memory_of_analysis(values, open, indices, control.asks_outcomes());
     cost.writing = writing_of_analysis(control, numbering, values, output);
     cost

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use hoffman_board::{Color, Format, ListedPiece, Material, Role, Variant};
 use hoffman_control::{Claims, ControlFile, Defect, FuturebaseElement};
 use hoffman_plan::ending::PROMOTIONS;
-use hoffman_solve::Futurebase;
-use hoffman_space::{KingPlacement, Layout, Orientation, PawnSquares, TableValues};
+use hoffman_solve::{Futurebase, structures_behind};
+use hoffman_space::{KingPlacement, Layout, NormalForm, Orientation, PawnSquares, TableValues};
 use hoffman_store::{has_wildcards, is_file, is_same_file};
 use hoffman_table::foreign::{ForeignKind, ForeignOptions};
 use hoffman_table::rows::Wanted;
@@ -38,6 +38,12 @@ const ASKED: u64 = 16;
 
 /// The pawn structures behind the moves out of a table, in its colours; none: all of them.
 pub(crate) type Behind = Option<BTreeSet<PawnSquares>>;
+
+/// The structures behind the moves out of a table: all, where slices stand for their images, and so
+/// do those behind them.
+pub(crate) fn behind_of(values: &TableValues) -> Behind {
+    (values.form == NormalForm::None).then(|| structures_behind(values))
+}
 
 /// An open futurebase.
 pub(crate) struct OpenFuturebase<'c> {
@@ -116,15 +122,32 @@ impl OpenFuturebase<'_> {
         ForeignKind::of(self.path()).is_some_and(|kind| kind != ForeignKind::Syzygy)
     }
 
-    /// Bytes of memory that its values take.
-    pub(crate) fn bytes(&self) -> u64 {
+    /// Bytes of memory that as much of its values takes as is needed, see
+    /// [`OpenFuturebase::wanted`].
+    pub(crate) fn bytes(&self, (material, behind): (&Material, &Behind)) -> u64 {
         let space = self.table.space();
         let mut layout = hoffman_table::rows::layout_of(space);
         if self.tells_images_apart() && layout.kings() == KingPlacement::Pairs {
             layout = Layout::without_symmetry(&material_of(&self.table));
         }
-        let structures = hoffman_table::rows::structures_of(space).len() as u64;
-        (layout.len() as u64).saturating_mul(2).saturating_mul(structures)
+        let wanted = self.wanted(material, behind);
+        let is_wanted =
+            |s: &&PawnSquares| wanted.structures.as_ref().is_none_or(|all| all.contains(s));
+        let structures = hoffman_table::rows::structures_of(space);
+        let structures = structures.iter().filter(is_wanted).count() as u64;
+        let sides = wanted.sides.into_iter().filter(|&side| side).count() as u64;
+        (layout.len() as u64).saturating_mul(sides).saturating_mul(structures)
+    }
+
+    /// Bytes of memory that its entries take while they are read; of a table of another program
+    /// that is bounded by itself.
+    pub(crate) fn entries(&self) -> u64 {
+        if !self.is_own() {
+            return 0;
+        }
+        let packed = self.table.codec().area_bytes(self.table.space().size());
+        // The values of a complete ending in the block format are all decoded.
+        if self.table.is_of_blocks() { packed.max(self.table.space().size()) } else { packed }
     }
 
     /// What is needed of it by a table with these men, whose moves lead to these pawn structures;

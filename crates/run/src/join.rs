@@ -4,6 +4,8 @@
 //! of the whole ending, which is then written as if it had been solved here. So a joined table is
 //! the same as one that was made at once, to the byte if headers are reproducible.
 
+mod structures;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,6 +24,7 @@ use hoffman_table::index::IndexSpace;
 use hoffman_table::rows::{Wanted, has_free_pieces, structures_of};
 use hoffman_table::{Stop, Table};
 
+pub use self::structures::StructureJoining;
 use crate::checkpoint;
 use crate::cost::memory_of_joining;
 use crate::ending::control_of_job;
@@ -121,17 +124,7 @@ impl Joining {
         if self.is_shared() {
             return self.inputs_of_shares(workplace);
         }
-        let (mut found, mut missing) = (Vec::new(), Vec::new());
-        for part in &self.parts {
-            match names_of(part).find(|path| is_file(&*workplace.storage, path)) {
-                Some(path) => found.push(path),
-                None => missing.push((part.clone(), workplace.is_being_made(part))),
-            }
-        }
-        if missing.is_empty() {
-            return Ok(found);
-        }
-        Err(RunError::NotThere { table: self.output.clone(), missing })
+        parts_there(&self.parts, &self.output, workplace)
     }
 
     /// The files of the values of processes.
@@ -403,6 +396,25 @@ impl Joining {
     }
 }
 
+/// The files of parts, each in either container.
+fn parts_there(
+    parts: &[PathBuf],
+    output: &Path,
+    workplace: &Workplace,
+) -> Result<Vec<PathBuf>, RunError> {
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for part in parts {
+        match names_of(part).find(|path| is_file(&*workplace.storage, path)) {
+            Some(path) => found.push(path),
+            None => missing.push((part.clone(), workplace.is_being_made(part))),
+        }
+    }
+    if missing.is_empty() {
+        return Ok(found);
+    }
+    Err(RunError::NotThere { table: output.to_owned(), missing })
+}
+
 /// What was read of all parts.
 struct JoinedParts {
     control: ControlFile,
@@ -435,16 +447,21 @@ struct HeaderCounts {
 }
 
 impl HeaderCounts {
-    /// The share of a part; none if its header does not say, or if some of its slices have more
-    /// indices in the whole ending, compared with the part, than others.
-    fn of(table: &Table, whole: &IndexSpace, material: &Material) -> Option<HeaderCounts> {
+    /// What a header says.
+    fn of_header(table: &Table) -> Option<HeaderCounts> {
         let number = |name: &str| u64::try_from(*table.control().statistics.get(name)?).ok();
-        let legal = number("legal-positions")?;
         let moves = Counts {
             stalemates: number("stalemate-positions")?,
             moves: number("forward-moves")?,
             futuremoves: number("futuremoves")?,
         };
+        Some(HeaderCounts { legal: number("legal-positions")?, moves })
+    }
+
+    /// The share of a part; none if its header does not say, or if some of its slices have more
+    /// indices in the whole ending, compared with the part, than others.
+    fn of(table: &Table, whole: &IndexSpace, material: &Material) -> Option<HeaderCounts> {
+        let HeaderCounts { legal, moves } = HeaderCounts::of_header(table)?;
 
         // In how many ways the index spaces have every position, the side to move told apart.
         let ways = |space: &IndexSpace| {

@@ -18,6 +18,8 @@ mod endings;
 
 mod order;
 
+mod cut;
+
 mod expand;
 
 // One table, from what is asked to the file in place.
@@ -70,7 +72,7 @@ pub use error::RunError;
 pub use expand::{Expanded, Expansion, expand, write_expansion};
 pub use hoffman_solve::{Method, PassReport};
 pub use hoffman_table::Stop;
-pub use join::Joining;
+pub use join::{Joining, StructureJoining};
 pub use memory::{
     SystemLimits, available_memory, free_disk, limits, resident_memory, use_huge_pages,
 };

@@ -151,7 +151,11 @@ pub(crate) fn bounds(is_stopped: &dyn Fn() -> bool) -> Bounds<'_> {
     Bounds { memory: available_memory().unwrap_or(u64::MAX) / 2, is_stopped }
 }
 
-fn pawngen_error(control: &ControlFile, element: &PawngenElement, error: PawngenError) -> RunError {
+pub(crate) fn pawngen_error(
+    control: &ControlFile,
+    element: &PawngenElement,
+    error: PawngenError,
+) -> RunError {
     if error == PawngenError::Stopped {
         return RunError::Interrupted { checkpoint: None };
     }

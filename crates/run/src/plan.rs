@@ -1,6 +1,8 @@
 //! What a run would cost, before it is begun.
 
 use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -16,6 +18,7 @@ use crate::cost::{
     Cost, JobCost, RunPlan, cost_of_analysis, cost_of_ending, memory_of_endings, memory_of_joining,
     memory_of_share, plan_of_endings, sum, writing_of_ending,
 };
+use crate::cut::parts_of;
 use crate::error::RunError;
 use crate::futurebases::{OpenFuturebase, differ_by_color, open_all};
 use crate::numbering::Numbering;
@@ -169,12 +172,16 @@ pub struct ControlJob {
     pub file: PathBuf,
     /// The text that the table is made from.
     pub text: String,
+    /// Whether it is joined from tables of parts, which are all that it needs besides the control
+    /// file.
+    pub is_joined: bool,
     /// What it takes.
     pub cost: JobCost,
 }
 
 /// The graph of the tables of control files, with what each takes if it is made alone, whatever is
-/// there already.
+/// there already. If a number of `parts` is given, a table of pawn structures is made in so many,
+/// as far as they are solved apart, and joined from these.
 ///
 /// # Errors
 ///
@@ -182,9 +189,10 @@ pub struct ControlJob {
 pub fn jobs_of_controls(
     paths: &[&Path],
     dir: Option<&Path>,
+    parts: Option<NonZeroUsize>,
     options: &RunOptions<'_>,
 ) -> Result<Graph<ControlJob>, RunError> {
-    let (workplace, planned) = plan_each(paths, dir, options)?;
+    let (workplace, planned) = plan_each(paths, dir, parts, options)?;
     let slowness = slowness();
     let node = |planned: Planned| {
         let cost = JobCost::new(&planned.cost, planned.cost.needed + OWN, &workplace, slowness);
@@ -193,7 +201,12 @@ pub fn jobs_of_controls(
             output: planned.output,
             inputs: planned.behind.into_iter().map(Input::Made).chain(given).collect(),
             resources: Some(planned.cost.resources),
-            source: ControlJob { file: planned.file, text: planned.text, cost },
+            source: ControlJob {
+                file: planned.file,
+                text: planned.text,
+                is_joined: planned.is_joined,
+                cost,
+            },
         }
     };
     Ok(Graph { nodes: planned.into_iter().map(node).collect() })
@@ -210,7 +223,7 @@ pub fn plan_controls(
     dir: Option<&Path>,
     options: &RunOptions<'_>,
 ) -> Result<RunPlan, RunError> {
-    let (workplace, planned) = plan_each(paths, dir, options)?;
+    let (workplace, planned) = plan_each(paths, dir, None, options)?;
     let folder = planned.first().map(|first| folder_of(&first.output).to_owned());
     let folder = folder.unwrap_or_default();
     let cost = |one: Planned| if one.kept { one.cost.kept() } else { one.cost };
@@ -220,10 +233,12 @@ pub fn plan_controls(
     sum(costs, [needed; 2], (&workplace, &folder), slowness())
 }
 
-/// Plans the tables of control files one after the other, and where they would be made.
+/// Plans the tables of control files one after the other, in so many parts if that is asked for,
+/// and where they would be made.
 fn plan_each(
     paths: &[&Path],
     dir: Option<&Path>,
+    parts: Option<NonZeroUsize>,
     options: &RunOptions<'_>,
 ) -> Result<(Workplace, Vec<Planned>), RunError> {
     let workplace = Workplace { tables: dir.map(Path::to_owned), ..options.workplace.clone() };
@@ -239,8 +254,19 @@ fn plan_each(
     };
     let mut planned: Vec<Planned> = Vec::new();
     for (file, control, output) in controls {
+        check_declarations(&control)?;
+        let apart = parts.map(|parts| parts_of(&control, &output, parts, &workplace.stop));
+        let first = planned.len();
+        for part in apart.transpose()?.unwrap_or_default() {
+            let table = plan_table(part.control, part.output, &planned, options, &workplace)?;
+            planned.push(Planned { file: file.to_owned(), ..table });
+        }
+        let made = first..planned.len();
         let mut table = plan_table(control, output, &planned, options, &workplace)?;
         file.clone_into(&mut table.file);
+        if !made.is_empty() {
+            table.join(made, &planned);
+        }
         planned.push(table);
     }
     Ok((workplace, planned))
@@ -263,9 +289,22 @@ struct Planned {
     given: Vec<PathBuf>,
     /// Whether it may answer a position and its mirror image differently.
     apart: bool,
+    /// Whether it is joined from tables of parts, which are then all that is behind it.
+    is_joined: bool,
 }
 
 impl Planned {
+    /// Joins it from those with these numbers instead of solving it.
+    fn join(&mut self, parts: Range<usize>, planned: &[Planned]) {
+        let largest = parts.clone().map(|at| planned[at].cost.table.indices).max();
+        let values = self.cost.resources.values();
+        self.cost.needed = memory_of_joining(values, largest.unwrap_or(0));
+        self.cost.leave_out_solving();
+        self.behind = parts.collect();
+        self.given.clear();
+        self.is_joined = true;
+    }
+
     /// Whether a futurebase means this table.
     fn is_meant_by(&self, name: &str, workplace: &Workplace) -> bool {
         let mut names = workplace.names_of(name).into_iter();
@@ -281,7 +320,6 @@ fn plan_table(
     options: &RunOptions<'_>,
     workplace: &Workplace,
 ) -> Result<Planned, RunError> {
-    check_declarations(&control)?;
     let mut numbering = Numbering::of(&control, &workplace.stop)?;
     let to_be_made = planned.iter().filter(|planned| !planned.kept);
     let rebuilt: HashSet<PathBuf> = to_be_made.map(|planned| planned.output.clone()).collect();
@@ -319,5 +357,6 @@ fn plan_table(
     let restricted = numbering.pieces().iter().any(ListedPiece::is_restricted);
     let apart = restricted || !control.prune_enables.is_empty();
     let (file, text) = (PathBuf::new(), control.text().to_owned());
-    Ok(Planned { output, file, text, cost, kept, behind, given, apart })
+    let is_joined = false;
+    Ok(Planned { output, file, text, cost, kept, behind, given, apart, is_joined })
 }

@@ -1,6 +1,6 @@
 //! Whether a file that is there is the table that is asked for.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -205,11 +205,55 @@ pub(crate) fn expect_of_family(
     Err(RunError::InTheWay { path: output.to_owned(), why })
 }
 
+/// Refuses to replace a file that was not made by a control file.
+pub(crate) fn expect_made_from(
+    control: &ControlFile,
+    output: &Path,
+    workplace: &Workplace,
+) -> Result<(), RunError> {
+    // It may be damaged.
+    let header = Table::salvage_header(output, &*workplace.storage);
+    if header.is_some_and(|header| is_made_from(&header, control, &workplace.stop)) {
+        return Ok(());
+    }
+    let why = format!("{}: was not made as this table", output.display());
+    Err(RunError::InTheWay { path: output.to_owned(), why })
+}
+
 /// Whether a header is that of the table that a control file describes.
 fn is_made_from(header: &ControlFile, control: &ControlFile, stop: &Stop) -> bool {
     Contents::of(header) == Contents::of(control)
         && fits(control, header)
         && index_fits(control, header, stop)
+}
+
+/// Why a header is not that of a part of the pawn structures of a control file's table: of the same
+/// control file but for `start` and `count`, where other parts may be futurebases besides.
+pub(crate) fn difference_from_whole(
+    header: &ControlFile,
+    whole: &ControlFile,
+    is_part: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let (part, whole) = (Contents::of(header), Contents::of(whole));
+    let structures = |structure: &Option<Structure>| structure.as_ref().map(|s| (s.0, s.3));
+    let differences = [
+        (part.variant != whole.variant, "other rules"),
+        (part.format != whole.format, "another format"),
+        (part.pieces != whole.pieces, "other men"),
+        (structures(&part.structure) != structures(&whole.structure), "other pawn structures"),
+        (part.enables != whole.enables || part.prunes != whole.prunes, "other prunes"),
+    ];
+    if let Some((_, what)) = differences.into_iter().find(|&(differs, _)| differs) {
+        return Some(what.to_owned());
+    }
+    let futurebases = |contents: &Contents<'_>| -> BTreeSet<(String, bool)> {
+        let others = contents.futurebases.iter().filter(|(name, _)| !is_part(name));
+        let stem = |file: &str| Some(Path::new(file).file_stem()?.to_str()?.to_owned());
+        others.map(|&(file, inverted)| (stem(file).unwrap_or_default(), inverted)).collect()
+    };
+    let (own, wanted) = (futurebases(&part), futurebases(&whole));
+    let (name, _) = own.symmetric_difference(&wanted).next()?;
+    Some(format!("other futurebases, in which '{name}' makes a difference"))
 }
 
 /// Whether a header says what a control file leaves open or says the same: index symmetry and

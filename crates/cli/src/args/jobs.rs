@@ -31,7 +31,8 @@ pub(crate) struct JobsArgs {
     /// Make endings with pawns, as many men as the largest that is named have, in parts: a job for
     /// each choice of files for the pawns, and one that joins them (hoffman join). Such jobs do not
     /// need each other, so several machines work on one table. With a number, endings of as many
-    /// men without pawns are solved by so many processes at the same time (hoffman solve-part).
+    /// men without pawns are solved by so many processes at the same time (hoffman solve-part), and
+    /// the pawn structures of control files (pawngen) are made in so many parts and joined.
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
     pub(crate) parts: Option<usize>,
     /// With every table a job that verifies so many of its entries and writes what it finds to
@@ -96,10 +97,11 @@ fn part_of_several(text: &str) -> Result<(usize, usize), String> {
 pub(crate) struct JoinArgs {
     /// The tables of parts, which may overlap; or an ending such as KRPvKR, whose parts by the
     /// files of its pawns lie in the folder, as hoffman plan --parts makes them; or one without
-    /// pawns, which several processes of hoffman solve-part have solved there.
-    #[arg(required = true, value_name = "PART|MATERIAL")]
+    /// pawns, which several processes of hoffman solve-part have solved there; or a control file
+    /// with pawn structures (pawngen) and the tables of its parts by start and count.
+    #[arg(required = true, value_name = "PART|MATERIAL|NAME.xml")]
     pub(crate) what: Vec<String>,
-    /// The table to be written [default, for an ending: its table in the folder].
+    /// The table to be written [default, for an ending or a control file: its table in the folder].
     #[arg(short, long, value_name = "TABLE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]

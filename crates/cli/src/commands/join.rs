@@ -5,12 +5,17 @@ use std::path::{Path, PathBuf};
 use hoffman::{Material, OneTable, Options, Profile};
 
 use crate::RunEnd;
-use crate::args::{FileFormat, JoinArgs, StreamArgs};
-use crate::commands::build::{contained, only};
+use crate::args::{FileFormat, JoinArgs, StreamArgs, is_control_file};
+use crate::commands::build::{Formatless, contained, expect_no_format, only};
 use crate::output::Misuse;
 
 /// Joins parts and lists the table.
 pub(crate) fn run(args: &JoinArgs) -> anyhow::Result<RunEnd> {
+    if let Some((control, parts)) =
+        args.what.split_first().filter(|(first, _)| is_control_file(first))
+    {
+        return of_control(Path::new(control), parts, args);
+    }
     let ending = match args.what.as_slice() {
         [one] if !Path::new(one).exists() => one.parse::<Material>().ok(),
         _ => None,
@@ -21,6 +26,24 @@ pub(crate) fn run(args: &JoinArgs) -> anyhow::Result<RunEnd> {
     let options = options(args, folder)?;
     let output = args.output.as_deref();
     let find = || Ok(OneTable::of_ending_in_parts(&ending, output, &options)?);
+    only(find, &options, (args.receipt.as_deref(), &args.work))
+}
+
+/// Joins parts of the table of a control file.
+fn of_control(control: &Path, parts: &[String], args: &JoinArgs) -> anyhow::Result<RunEnd> {
+    if parts.is_empty() {
+        let text = format!(
+            "{}: name the tables of its parts, too, as hoffman plan --parts=N does",
+            control.display()
+        );
+        return Err(Misuse(text).into());
+    }
+    expect_no_format(args.format, args.streams, Formatless::ControlFiles)?;
+    let options = args.work.options(args.folder.given().map(Path::to_owned))?;
+    let options = options.reproducible(args.reproducible);
+    let parts: Vec<PathBuf> = parts.iter().map(PathBuf::from).collect();
+    let output = args.output.as_deref();
+    let find = || Ok(OneTable::of_control_in_parts(control, parts, output, &options)?);
     only(find, &options, (args.receipt.as_deref(), &args.work))
 }
 

@@ -88,7 +88,10 @@ impl What {
             if controls < args.what.len() {
                 return Err(Misuse("control files are planned alone".to_owned()).into());
             }
-            expect_endings(args)?;
+            if args.jobs.parts == Some(0) {
+                let text = "--parts=N says in how many parts the pawn structures of control files are made";
+                return Err(Misuse(text.to_owned()).into());
+            }
             expect_no_format(args.jobs.format, args.jobs.streams, Formatless::ControlFiles)?;
             let options = args.work.options(args.folder.given().map(Path::to_owned))?;
             let targets = args.what.iter().map(|file| Target::ControlFile(file.into())).collect();
@@ -97,7 +100,7 @@ impl What {
         }
         let options = args.work.options(Some(args.folder.path()?))?;
         if names_position(&args.what) {
-            expect_endings(args)?;
+            expect_no_parts(args)?;
             expect_no_format(args.jobs.format, args.jobs.streams, Formatless::Position)?;
             return Ok(What { position: Some(args.what.join(" ")), targets: Vec::new(), options });
         }
@@ -155,7 +158,7 @@ impl What {
         if let Some(folder) = folder {
             common.places.extend(["--dir".to_owned(), folder.display().to_string()]);
         }
-        common.places.extend(args.foreign.repeated());
+        common.foreign.extend(args.foreign.repeated());
         if let Some(format) = args.jobs.format {
             common.format.extend(format.repeated());
         }
@@ -165,12 +168,12 @@ impl What {
     }
 }
 
-/// Refuses to make in parts what is no ending.
-fn expect_endings(args: &PlanArgs) -> anyhow::Result<()> {
+/// Refuses to make in parts what is a position.
+fn expect_no_parts(args: &PlanArgs) -> anyhow::Result<()> {
     if args.jobs.parts.is_none() {
         return Ok(());
     }
-    Err(Misuse("--parts is for endings, such as KRPvKR".to_owned()).into())
+    Err(Misuse("--parts is for endings, such as KRPvKR, and for control files".to_owned()).into())
 }
 
 /// A number of bytes for readers.

@@ -63,6 +63,8 @@ enum JobKind {
 pub(crate) struct Common {
     /// Where tables are, of all jobs.
     pub(crate) places: Vec<String>,
+    /// Where tables of other programs are, of all that read such.
+    pub(crate) foreign: Vec<String>,
     /// In which files they are written.
     pub(crate) format: Vec<String>,
     /// How they are made.
@@ -94,10 +96,14 @@ impl Job {
         let receipt = text(&receipt_of(&planned.output))?;
 
         let mut arguments = what(&planned.made_by, &output)?;
+        arguments.extend_from_slice(&common.places);
         if matches!(planned.made_by, MadeBy::PartOfKings { .. }) {
-            arguments.extend([&common.places[..], &common.making].concat());
+            arguments.extend_from_slice(&common.making);
         } else {
-            arguments.extend([&common.places[..], &common.format, &common.making].concat());
+            if !matches!(planned.made_by, MadeBy::JoiningControl { .. }) {
+                arguments.extend_from_slice(&common.foreign);
+            }
+            arguments.extend([&common.format[..], &common.making].concat());
             arguments.extend(["--reproducible".to_owned(), "--receipt".to_owned(), receipt]);
         }
         Ok(Job {
@@ -134,7 +140,7 @@ impl Job {
             threads: table.threads,
             seconds,
             disk: 1 << 20,
-            arguments: words.chain(common.places.iter().cloned()).collect(),
+            arguments: words.chain([&common.places[..], &common.foreign].concat()).collect(),
             kind: JobKind::Verifies(table.output.clone(), entries),
             output,
         })
@@ -198,6 +204,16 @@ impl Job {
         10 + (self.seconds / 20.0).ceil() as u64
     }
 
+    /// Whether it makes a table.
+    pub(crate) fn is_making(&self) -> bool {
+        matches!(self.kind, JobKind::Makes(_))
+    }
+
+    /// The folder of its table.
+    pub(crate) fn folder(&self) -> &str {
+        self.table().rsplit_once('/').map_or(".", |(folder, _)| folder)
+    }
+
     /// The folder of its log.
     pub(crate) fn log_folder(&self) -> String {
         match self.table().rsplit_once('/') {
@@ -248,6 +264,10 @@ impl Job {
             JobKind::Makes(MadeBy::Control { file, text }) => {
                 (all["control"], all["text"]) = (json!(file), json!(text));
             }
+            JobKind::Makes(MadeBy::JoiningControl { file, text, .. }) => {
+                (all["control"], all["text"]) = (json!(file), json!(text));
+                all["joined"] = json!(true);
+            }
             JobKind::Verifies(table, entries) => {
                 (all["verifies"], all["sample"]) = (json!(table), json!(entries));
             }
@@ -269,6 +289,10 @@ fn what(made_by: &MadeBy, output: &str) -> anyhow::Result<Vec<String>> {
         MadeBy::Joining(ending) => vec![join, ending.clone()],
         MadeBy::Part { fen, .. } => vec![build, fen.clone(), only, output.to_owned()],
         MadeBy::Control { file, .. } => vec![build, text(file)?, only, output.to_owned()],
+        MadeBy::JoiningControl { file, parts, .. } => {
+            let named = std::iter::once(file).chain(parts).map(|path| text(path));
+            std::iter::once(Ok(join)).chain(named).collect::<anyhow::Result<_>>()?
+        }
     })
 }
 

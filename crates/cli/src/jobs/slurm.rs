@@ -9,10 +9,12 @@ use super::{Job, PROGRAM, command_line, plain};
 /// The most jobs of an array that every Slurm takes.
 const LONGEST_ARRAY: usize = 1000;
 
-/// How a job of an array ends, whichever it is. What another machine wrote may not be seen at once.
+/// How a job of an array ends, whichever it is. What another machine wrote may not be seen at once,
+/// and a process that a signal has ended is begun again, as --run does.
 const TAIL: &str = r#"for try in 1 2 3 4 5; do
   code=0
   "${HOFFMAN:-hoffman}" "$@" > "$log" 2>&1 || code=$?
+  [ "$code" -gt 128 ] && continue
   [ "$code" -eq 3 ] || break
   sleep 30
 done

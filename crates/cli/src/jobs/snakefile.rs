@@ -61,12 +61,7 @@ fn rule(name: &str, job: &Job) -> anyhow::Result<String> {
     let inputs =
         if inputs.is_empty() { String::new() } else { format!("    input:\n{}", inputs.concat()) };
 
-    // What the engine fills in is no word that a shell could misread.
-    let command = command_line(&job.arguments("MEMORY", "THREADS"))?;
-    let command = command
-        .replace("--memory MEMORY", "--memory {resources.mem_mb}M")
-        .replace("--threads THREADS", "--threads {threads}");
-
+    let command = command(job)?;
     Ok(format!(
         r#"
 
@@ -77,6 +72,8 @@ rule {name}:
         "{log}",
     benchmark:
         "{benchmark}"
+    params:
+        folder=lambda wildcards, input, output: os.path.dirname({table}[0]) or ".",
     threads: {threads}
     retries: 2
     resources:
@@ -87,6 +84,7 @@ rule {name}:
         "{{HOFFMAN}} {command} > {{log}} 2>&1"
 "#,
         output = job.output,
+        table = if job.is_making() { "output" } else { "input" },
         log = job.log(),
         benchmark = job.beside_log("tsv"),
         threads = job.threads,
@@ -94,4 +92,31 @@ rule {name}:
         minutes = job.minutes(),
         disk = job.disk.div_ceil(1 << 20),
     ))
+}
+
+/// The command of a rule. What the engine fills in is no word that a shell could misread: memory,
+/// threads, and files, which lie elsewhere where it fetches them from a storage.
+fn command(job: &Job) -> anyhow::Result<String> {
+    let folder = job.folder();
+    let receipts = format!("{folder}/receipts/");
+    let words = job.arguments("MEMORY", "THREADS");
+    let mut before = "";
+    let mut filled = Vec::new();
+    for word in &words {
+        filled.push(match before {
+            "--memory" => "{resources.mem_mb}M".to_owned(),
+            "--threads" => "{threads}".to_owned(),
+            "--dir" if word == folder => "{params.folder}".to_owned(),
+            "--receipt" if word.starts_with(&receipts) => {
+                word.replacen(folder, "{params.folder}", 1)
+            }
+            _ => match job.inputs.iter().position(|input| input == word) {
+                Some(at) => format!("{{input[{at}]}}"),
+                None if *word == job.output => "{output}".to_owned(),
+                None => command_line(std::slice::from_ref(word))?,
+            },
+        });
+        before = word;
+    }
+    Ok(filled.join(" "))
 }

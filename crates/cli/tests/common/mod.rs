@@ -69,6 +69,14 @@ pub(crate) fn run(folder: &Path, line: &str) -> Run {
     run_with(folder, &line.split_whitespace().collect::<Vec<_>>(), "")
 }
 
+/// The same for a run that ends with 0, whatever it says on standard error.
+#[track_caller]
+pub(crate) fn succeeds(folder: &Path, line: &str) -> Run {
+    let run = run(folder, line);
+    assert_eq!(run.code, 0, "{line}: {}", run.err);
+    run
+}
+
 /// The names in a folder, sorted.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();

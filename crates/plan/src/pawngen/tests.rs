@@ -326,3 +326,84 @@ fn a_search_stops_soon_after_it_is_told_to() {
     assert_eq!(result, Err(PawngenError::Stopped));
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
 }
+
+/// What is left of a list when each stretch follows those that it needs, and steps lead nowhere
+/// else.
+#[track_caller]
+fn check_division(all: &[Arrangement], stretches: &[PawnStretch]) {
+    let mut owner = vec![None; all.len()];
+    for (place, stretch) in stretches.iter().enumerate() {
+        assert!(!stretch.numbers.is_empty());
+        assert!(stretch.needs.iter().all(|&needed| needed < place), "{stretches:?}");
+        for number in stretch.numbers.clone() {
+            assert_eq!(owner[number].replace(place), None, "{number} is in two");
+        }
+    }
+    let numbers: HashMap<Arrangement, usize> =
+        all.iter().copied().enumerate().map(|(number, a)| (a, number)).collect();
+    let mut needed: Vec<Vec<usize>> = vec![Vec::new(); stretches.len()];
+    for (number, arrangement) in all.iter().enumerate() {
+        let own = owner[number].unwrap();
+        let plain = Arrangement { en_passant: None, ..*arrangement };
+        // A double step leads where two steps do, also if there is no right to remember.
+        let doubles = Color::ALL.into_iter().flat_map(|color| {
+            let second = color.fold_wb(0xff00, 0x00ff_0000_0000_0000);
+            singles(arrangement.pawns.of(color) & second).filter_map(move |from| {
+                let (once, twice) = (ahead(color, from), ahead(color, ahead(color, from)));
+                let is_free = arrangement.pawns.occupied() & (once | twice) == 0;
+                let pawns = moved(arrangement.pawns, color, from, twice);
+                is_free.then_some(Arrangement { pawns, en_passant: None })
+            })
+        });
+        for step in steps(arrangement.pawns).into_iter().chain([plain]).chain(doubles) {
+            let target = numbers.get(&step).map(|&to| owner[to].unwrap());
+            needed[own].extend(target.filter(|&to| to != own));
+        }
+    }
+    for (stretch, mut needed) in stretches.iter().zip(needed) {
+        needed.sort_unstable();
+        needed.dedup();
+        assert_eq!(stretch.needs, needed);
+    }
+}
+
+#[test]
+fn stretches_need_those_that_pawns_step_into_and_no_others() {
+    for start in [["b2", "c7"], ["b3 c2", "b5 d5"], ["e2", "e7"], ["a2 b2", "c7"], ["", "c7"]] {
+        let pawns = start.map(|side| side.split_whitespace().count() as u64);
+        let all = all_arrangements(&element(start, pawns, [0, 0], [0, 0])).unwrap();
+        for parts in [1, 2, 3, 8, 1000] {
+            let stretches = divide(&all, 0..all.len(), parts);
+            check_division(&all, &stretches);
+            let placements: std::collections::BTreeSet<PawnSquares> =
+                all.iter().map(|a| a.pawns).collect();
+            // Without pawns on the h-file steps lead downwards only.
+            assert_eq!(stretches.len(), parts.min(placements.len()), "{start:?} {parts}");
+        }
+    }
+}
+
+/// Steps of h-pawns lead upwards, so that some parts would need each other.
+#[test]
+fn stretches_that_need_each_other_are_one() {
+    let mut fewer = 0;
+    for start in [["g2 h2", "h5"], ["h2", "h7"], ["h2", ""], ["", "h7"], ["g3 h2", "h7 g5"]] {
+        let pawns = start.map(|side| side.split_whitespace().count() as u64);
+        let all = all_arrangements(&element(start, pawns, [0, 0], [0, 0])).unwrap();
+        for parts in [2, 3, 4, 5, 20] {
+            let stretches = divide(&all, 0..all.len(), parts);
+            check_division(&all, &stretches);
+            fewer += usize::from(stretches.len() < parts);
+        }
+    }
+    assert!(fewer > 0);
+}
+
+/// A part of a part.
+#[test]
+fn a_range_is_divided_by_itself() {
+    let all = all_arrangements(&element(["b2", "c7"], [1, 1], [0, 0], [0, 0])).unwrap();
+    let stretches = divide(&all, 10..30, 4);
+    assert_eq!((stretches[0].numbers.start, stretches[3].numbers.end), (10, 30));
+    assert_eq!(stretches.iter().map(|s| s.numbers.len()).sum::<usize>(), 20);
+}
