@@ -453,6 +453,15 @@ pub(crate) struct ServeArgs {
     /// at most, with half of the free memory [default: none are proved].
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) prove: Option<u64>,
+    /// The largest table that is counted, or of which positions are listed, while the page waits;
+    /// in the block format half as many entries, too.
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = crate::work::size)]
+    pub(crate) at_once: u64,
+    /// The memory that counting a table, or listing positions of it, may take where that is too
+    /// much to be done while the page waits; one at a time, on half of the processors. 0: no such
+    /// table.
+    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = crate::work::size_or_none)]
+    pub(crate) count: u64,
     /// Let pages of others read the answers: those of an origin such as https://example.org, or
     /// of all (*).
     #[arg(long, value_name = "ORIGIN")]

@@ -106,6 +106,12 @@ impl ReadingArgs {
     }
 }
 
+/// The same as [`size`], or 0.
+#[cfg(feature = "serve")]
+pub(crate) fn size_or_none(text: &str) -> Result<u64, String> {
+    if text == "0" { Ok(0) } else { size(text) }
+}
+
 /// Bytes from a number with K, M or G (binary) behind it.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());

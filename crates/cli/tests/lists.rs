@@ -24,20 +24,30 @@ fn lines(text: &str) -> Vec<serde_json::Value> {
 
 // ------------------------------------------------------------------------------------------ lists
 
-/// Mutual zugzwangs: White to move draws and Black to move loses, White to move loses and Black to
-/// move draws, whoever is to move loses. From the tables of the program Scid (`tbs` in its
-/// `tb.tcl`).
-const ZUGZWANGS: [(&str, [u64; 3]); 9] = [
-    ("kqk", [0, 0, 0]),
-    ("kpk", [80, 0, 0]),
-    ("kqkp", [0, 0, 0]),
-    ("krkb", [5, 0, 0]),
-    ("krkn", [18, 0, 0]),
-    ("krkp", [12, 0, 0]),
-    ("kbkp", [0, 1, 0]),
-    ("knkp", [22, 7, 0]),
-    ("kpkp", [106, 0, 15]),
-];
+/// Published numbers of mutual zugzwangs by ending: White to move draws and Black to move loses,
+/// White to move loses and Black to move draws, whoever is to move loses.
+fn published() -> Vec<(String, [u64; 3])> {
+    let rows = include_str!("data/zugzwangs.csv").lines().filter(|line| !line.starts_with('#'));
+    let row = |line: &str| {
+        let (ending, numbers) = line.split_once(',').unwrap();
+        let numbers: Vec<u64> = numbers.split(',').map(|number| number.parse().unwrap()).collect();
+        (ending.to_owned(), numbers.try_into().unwrap())
+    };
+    rows.skip(1).map(row).collect()
+}
+
+/// Compares the numbers of all tables of a folder that have published ones; how many there are.
+fn compare_with_published(folder: &Path) -> usize {
+    let mut compared = 0;
+    for (ending, numbers) in published() {
+        let table = format!("{}.htb", ending.to_lowercase().replace('v', ""));
+        if folder.join(&table).is_file() {
+            assert_eq!(zugzwangs(folder, &table), numbers, "{ending}");
+            compared += 1;
+        }
+    }
+    compared
+}
 
 fn zugzwangs(folder: &Path, table: &str) -> [u64; 3] {
     let counted = run(folder, &format!("list {table} --zugzwang mutual --count --json"));
@@ -51,9 +61,8 @@ fn zugzwangs(folder: &Path, table: &str) -> [u64; 3] {
 
 #[test]
 fn counts_of_mutual_zugzwangs_are_the_published_ones() {
-    for (table, published) in ZUGZWANGS {
-        assert_eq!(zugzwangs(tables(), &format!("{table}.htb")), published, "{table}");
-    }
+    let compared = compare_with_published(tables());
+    assert!(compared >= 15, "{compared}");
 }
 
 #[test]
@@ -65,18 +74,9 @@ fn counts_of_mutual_zugzwangs_of_five_men_are_the_published_ones() {
         "build --format htb KRPvKR KBNvKN KNNvKQ KRBvKR KRNvKN KBPvKN KNPvK --dir .",
     );
     assert_eq!(built.code, 0, "{}", built.err);
-    for (table, published) in [
-        ("krpkr", [209, 0, 0]),
-        ("kbnkn", [922, 0, 0]),
-        ("knnkq", [0, 229, 0]),
-        ("krbkr", [17, 0, 0]),
-        ("krnkn", [3, 0, 0]),
-        ("kbpkn", [2112, 13, 0]),
-        ("kbpk", [6, 0, 0]),
-        ("knpk", [75, 0, 0]),
-    ] {
-        assert_eq!(zugzwangs(folder.path(), &format!("{table}.htb")), published, "{table}");
-    }
+    // Those of five men, and those behind their captures and promotions.
+    let compared = compare_with_published(folder.path());
+    assert!(compared >= 30, "{compared}");
 }
 
 #[test]

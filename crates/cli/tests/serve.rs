@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 mod common;
 
-use common::run;
+use common::{names, run};
 use tempfile::TempDir;
 
 /// A server that runs until it is dropped.
@@ -99,6 +99,45 @@ fn programs_written_for_the_lichess_server_are_answered() {
     assert_eq!(server.end(), Some(0));
 }
 
+/// Python with clients that were not written for this server, in a folder of its own that is made
+/// when it is first needed. None, and a loud remark, where it cannot be had.
+fn python_with_clients() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("http-clients");
+    let python = folder.join("bin/python");
+    let works = || {
+        let mut asked = Command::new(&python);
+        asked.args(["-c", "import berserk, openapi_python_client"]);
+        asked.output().is_ok_and(|output| output.status.success())
+    };
+    if works() {
+        return Some(python);
+    }
+    let made = Command::new("python3").args(["-m", "venv"]).arg(&folder).output();
+    let packages = ["openapi-python-client==0.29.1", "berserk==0.14.0"];
+    let install = ["-m", "pip", "install", "--quiet"].iter().chain(&packages);
+    let installed = made.and_then(|_| Command::new(&python).args(install).output());
+    if works() {
+        return Some(python);
+    }
+    eprintln!(
+        "NOT TESTED: clients of others, since python3 with venv, pip and the packages \
+         openapi-python-client and berserk is not to be had: {installed:?}"
+    );
+    None
+}
+
+#[test]
+#[ignore = "slow: installs packages of Python"]
+fn clients_of_others_are_answered() {
+    let Some(python) = python_with_clients() else { return };
+    let (outer, folder) = tables();
+    let server = Server::start(&folder, "--rate 0");
+    let mut asking = Command::new(python);
+    asking.arg(client("generated_client.py")).arg(&server.address).arg(outer.path());
+    succeeds(&mut asking);
+    assert_eq!(server.end(), Some(0));
+}
+
 #[test]
 fn suicide_chess_is_answered_beside_tables_of_chess() {
     let (_outer, folder) = tables();
@@ -144,6 +183,42 @@ fn tables_are_made_where_the_owner_lets_them_be() {
     let server = Server::start(folder.path(), "--build 900M");
     succeeds(server.client("builds").arg(folder.path()));
     assert_eq!(server.end(), Some(0));
+}
+
+#[test]
+fn large_tables_are_counted_as_far_as_the_owner_gives_the_memory() {
+    let folder = TempDir::new().unwrap();
+    let built = run(folder.path(), "build KPvKP --dir .");
+    assert_eq!(built.code, 0, "{}", built.err);
+    let server = Server::start(folder.path(), "--rate 0 --at-once 1M");
+    succeeds(server.client("counts").arg("kpkp.hbf"));
+    assert_eq!(server.end(), Some(0));
+    for none in ["--count 64M", "--count 0"] {
+        let server = Server::start(folder.path(), &format!("--at-once 1M {none}"));
+        succeeds(server.client("uncounted").arg("kpkp.hbf"));
+    }
+}
+
+#[test]
+fn a_server_that_is_to_end_answers_and_leaves_nothing_half_written() {
+    // SIGTERM, and SIGINT as Ctrl-C sends it.
+    for signal in ["15", "2"] {
+        let folder = TempDir::new().unwrap();
+        let built = run(folder.path(), "build KQvK --dir .");
+        assert_eq!(built.code, 0, "{}", built.err);
+        let mut server = Server::start(folder.path(), "--build 900M");
+        let pid = server.child.id().to_string();
+        succeeds(server.client("stops").arg(pid).arg(signal).arg(folder.path()));
+        assert_eq!(server.child.wait().unwrap().code(), Some(0));
+
+        let is_table = |name: &String| Path::new(name).extension().is_some_and(|end| end == "hbf");
+        let (tables, others): (Vec<_>, Vec<_>) =
+            names(folder.path()).into_iter().partition(is_table);
+        assert!(others.is_empty(), "{others:?}");
+        assert!(!tables.iter().any(|name| name == "kqrkr.hbf"), "{tables:?}");
+        let verified = run(folder.path(), &format!("verify --dir . {}", tables.join(" ")));
+        assert_eq!(verified.code, 0, "{}{}", verified.out, verified.err);
+    }
 }
 
 #[test]
@@ -226,7 +301,11 @@ fn the_page_is_used_in_a_browser() {
     let control = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/bad-bishop.xml");
     let built = run(&folder, &format!("build {} --dir .", control.display()));
     assert_eq!(built.code, 0, "{}", built.err);
-    let server = Server::start(&folder, "--build 200M --prove 600");
+    // One that is too large to be counted at once.
+    let built = run(&folder, "convert kpkp.htb -o kpkp.hbf --profile small --dir .");
+    assert_eq!(built.code, 0, "{}", built.err);
+    fs::remove_file(folder.join("kpkp.htb")).unwrap();
+    let server = Server::start(&folder, "--build 200M --prove 600 --at-once 1M");
     // The pictures of the documents, if they are to be made anew.
     let pictures = std::env::var_os("HOFFMAN_PICTURES").map(PathBuf::from);
     let pictures = pictures.unwrap_or_else(|| outer.path().to_owned());

@@ -91,6 +91,30 @@ fn games_of_five_men_end_as_announced() {
     play(&python, folder.path(), 200, &endings, &[]);
 }
 
+/// Small tables of all endings of five men take longer to make than to play with: a folder of them
+/// is named by `HOFFMAN_MEN_5`.
+#[test]
+#[ignore = "slow: two hundred games of five men from small tables"]
+fn games_of_five_men_with_pawns_end_as_announced_from_small_tables() {
+    let Some(python) = python() else { return };
+    let Some(folder) = std::env::var_os("HOFFMAN_MEN_5").map(PathBuf::from) else {
+        eprintln!(
+            "NOT TESTED: games from small tables of five men, since HOFFMAN_MEN_5 names no folder \
+             of what 'hoffman build --men 5' makes"
+        );
+        return;
+    };
+    let endings = [
+        "KQPvKQ", "KRPvKR", "KBPvKN", "KPPvKP", "KNPvKP", "KRPvKP", "KPPPvK", "KQRvKR", "KBNvKN",
+        "KRBvKR", "KNNvKP", "KBBvKN",
+    ];
+    for ending in endings {
+        let name = format!("{}.hbf", ending.to_lowercase().replace('v', ""));
+        assert!(folder.join(&name).is_file(), "{name} is not in {}", folder.display());
+    }
+    play(&python, &folder, 200, &endings, &[]);
+}
+
 #[test]
 fn a_folder_that_is_not_there_is_refused() {
     let folder = TempDir::new().unwrap();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use hoffman_probe::collection::Collection;
 use hoffman_probe::list::{self, ListCounts, ListError, ListQuery, ListedPosition};
+use hoffman_probe::stats::TableStats;
 use hoffman_reader::Error as ProbeError;
 use hoffman_store::is_folder;
 
@@ -87,6 +88,18 @@ impl TableLists {
         let stop = || self.cancel.is_cancelled();
         let how = list::ListPlan { memory: self.memory, stop: &stop };
         Ok(list::list(&self.tables, query, &how, each)?)
+    }
+}
+
+impl TableLists {
+    /// See [`Table::stats`]: what was read for lists is not read again, and the other way round.
+    ///
+    /// # Errors
+    /// As there; [`Error::Cancelled`].
+    pub fn stats(&self) -> Result<TableStats, Error> {
+        let table = self.tables.first_table();
+        let table = table.ok_or(ListError::Question("no table is named"))?;
+        Ok(hoffman_probe::stats::stats(table, self.memory)?)
     }
 }
 

@@ -357,6 +357,11 @@ impl Collection {
         &self.given
     }
 
+    /// The table that was given first.
+    pub fn first_table(&self) -> Option<&Table> {
+        self.given.first().map(|member| member.table())
+    }
+
     /// The tables of the folders that may hold these men, or why one cannot be opened.
     pub(crate) fn found(
         &self,

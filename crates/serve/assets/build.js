@@ -1,5 +1,5 @@
-// Making tables that are missing, and proving positions that no table has: what it would take, then the work with its
-// progress, which can be stopped.
+// Making tables that are missing, proving positions that no table has, and counting large tables: what it would take, then
+// the work with its progress, which can be stopped.
 
 import { ask } from '/assets/game.js';
 import { element, size } from '/assets/words.js';
@@ -76,6 +76,22 @@ function prove(place, fen, proved) {
     await proved();
   };
   return follow(place, '/api/prove', { fen }, { shown, finished, stopped: 'Stopped.' });
+}
+
+/** Shows in a place what a question about a large table takes (`cost`), and asks it if that is wanted. */
+export function offerCount(place, path, asked, cost, answered) {
+  const what = `${asked.table} is large: that takes about ${duration(cost.seconds)} and up to ${size(cost.bytes)} of the server’s memory.`;
+  const go = element('button', { type: 'button', onclick: () => count(place, path, asked, answered) }, 'Start');
+  place.replaceChildren(element('p', { role: 'status' }, what), go);
+  go.focus();
+}
+
+function count(place, path, asked, answered) {
+  const shown = ({ table, seconds, seconds_expected: expected }) => {
+    const words = `${table}: ${Math.round(seconds)} s of about ${duration(expected)}`;
+    return { part: Math.min(0.95, seconds / expected), words };
+  };
+  return follow(place, path, asked, { shown, finished: answered, stopped: 'Stopped.' });
 }
 
 /** What a proof took. */

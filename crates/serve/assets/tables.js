@@ -1,5 +1,6 @@
 // The tables that there are, and what they contain.
 
+import { offerCount } from '/assets/build.js';
 import { histogram } from '/assets/charts.js';
 import { ask } from '/assets/game.js';
 import { element, size } from '/assets/words.js';
@@ -30,27 +31,40 @@ export async function listTables(show) {
 }
 
 function row(table, show) {
-  const { name, ending, men, bytes, metric, partial, assumes, countable, error } = table;
+  const { name, ending, men, bytes, metric, partial, assumes, countable, counting, error } = table;
   const notes = [METRICS[metric] ?? metric, partial && 'some positions only', ...assumes.map((text) => `assumes: ${text}`)];
   const says = error ?? notes.filter(Boolean).join('; ');
   const too = error ? '' : element('span', { title: 'hoffman stats counts it' }, 'too large to count here');
-  const count = !countable
+  const count = !countable && !counting
     ? too
-    : element('button', { type: 'button', onclick: (event) => contents(name, show, event.currentTarget), 'aria-label': `Count ${name}` }, 'Count');
+    : element('button', { type: 'button', onclick: (event) => contents(table, show, event.currentTarget), 'aria-label': `Count ${name}` }, 'Count');
   const cells = [ending ?? '', men ?? '', size(bytes), says, count];
   return element('tr', {}, element('th', { scope: 'row' }, name), ...cells.map((cell) => element('td', {}, cell)));
 }
 
+/** Asks a question about a table. A large one is asked only if that is wanted, and the work is shown. */
+async function question(path, asked, { countable, counting }, place, answered) {
+  if (!countable) {
+    offerCount(place, path, asked, counting, answered);
+    return;
+  }
+  try {
+    answered(await ask(path, asked));
+  } catch (error) {
+    place.replaceChildren(element('p', { role: 'alert' }, error.message));
+  }
+}
+
 /** Counts a table and shows what it contains. */
-async function contents(name, show, button) {
+async function contents(table, show, button) {
+  const { name } = table;
   const place = document.getElementById('contents');
   button.disabled = true;
   place.replaceChildren(element('p', { role: 'status' }, `Counting ${name} …`));
-  try {
-    const stats = await ask('/api/stats', { table: name });
+  await question('/api/stats', { table: name }, table, place, (stats) => {
     const title = element('h3', { tabindex: '-1' }, `${name}: ${stats.table}`);
     const found = element('div', { id: 'positions' });
-    const list = (asked, what) => positions({ table: name, ...asked }, what, found, show);
+    const list = (asked, what) => positions({ table: name, ...asked }, what, table, found, show);
     const bar = (turn, { won, moves }) => {
       const asked = { to_move: turn, result: won ? 'win' : 'loss', moves };
       return list(asked, `${turn === 'white' ? 'White' : 'Black'} to move ${won ? 'wins' : 'loses'} in ${moves}`);
@@ -58,9 +72,7 @@ async function contents(name, show, button) {
     place.replaceChildren(title, histogram(stats, show, bar), finder(stats, list, bar), found);
     title.focus();
     title.scrollIntoView({ block: 'nearest' });
-  } catch (error) {
-    place.replaceChildren(element('p', { role: 'alert' }, error.message));
-  }
+  });
   button.disabled = false;
 }
 
@@ -79,17 +91,14 @@ function finder(stats, list, bar) {
 }
 
 /** Shows the first positions of a list, to be put on the board. */
-async function positions(asked, what, place, show) {
+async function positions(asked, what, table, place, show) {
   place.replaceChildren(element('p', { role: 'status' }, 'Looking …'));
-  try {
-    const { positions: count, kinds, list } = await ask('/api/list', asked);
+  await question('/api/list', asked, table, place, ({ positions: count, kinds, list }) => {
     const more = count > list.length ? `, the first ${list.length} of them` : '';
     const title = element('h4', { tabindex: '-1' }, `${what}: ${count.toLocaleString('en')} positions${more}`);
     const said = kinds.map(([, words, number]) => element('li', {}, `${words}: ${number.toLocaleString('en')}`));
     const buttons = list.map(({ fen }) => element('li', {}, element('button', { type: 'button', onclick: () => show(fen) }, fen)));
     place.replaceChildren(title, element('ul', {}, ...said), element('ul', { class: 'fens' }, ...buttons));
     title.focus();
-  } catch (error) {
-    place.replaceChildren(element('p', { role: 'alert' }, error.message));
-  }
+  });
 }

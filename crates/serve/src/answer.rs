@@ -20,6 +20,7 @@ use tokio::time::timeout;
 use crate::assets;
 use crate::batch::batch;
 use crate::build::{Builds, WantedTables, build};
+use crate::count::{TableQuestion, count};
 use crate::heat::heat;
 use crate::library::{FolderFile, Library, is_complete};
 use crate::lichess::{is_chess, main_line, unanswered};
@@ -193,7 +194,24 @@ async fn respond(
     if route == Endpoint::Build {
         return build(state, wanted_by(request.uri().query())?, request.headers()).await;
     }
+    if method == Method::POST {
+        return post_count(state, route, &request).await;
+    }
     get(state, route, &request).await
+}
+
+/// What large tables contain, and lists of them.
+async fn post_count(
+    state: &Arc<ServerState>,
+    route: Endpoint,
+    request: &Request<Incoming>,
+) -> Result<Reply, Refusal> {
+    let query = request.uri().query();
+    let asked = match route {
+        Endpoint::List => TableQuestion::Positions(Box::new(query_of(query)?)),
+        _ => TableQuestion::Contents,
+    };
+    count(state, wanted(query, "table")?, asked, request.headers()).await
 }
 
 fn refused_method(route: Endpoint) -> Reply {
@@ -264,7 +282,7 @@ async fn get(
             })
             .await
         }
-        Endpoint::Tables => json(state, |state| state.tables.list(state.limits.counted)).await,
+        Endpoint::Tables => json(state, |state| state.tables.list(&state.limits)).await,
         Endpoint::Plan => plan(state, query).await,
         Endpoint::Stats => {
             let count = |_: &Library, entry: &FolderFile, most| entry.stats(most);

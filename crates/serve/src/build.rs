@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hoffman::process::cores;
 use hoffman::{Cancel, Error, Event, Options, Plan, Target};
 use hyper::StatusCode;
 use hyper::header::HeaderMap;
@@ -13,6 +12,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::answer::ServerState;
+use crate::library::threads_of_work;
 use crate::long_work::{Listener, only_from_here, stream};
 use crate::response::{Refusal, Reply};
 
@@ -66,10 +66,10 @@ impl Builds {
         })
     }
 
-    /// How tables are made: half of the cores are left to those who ask.
+    /// How tables are made.
     fn options(&self, cancel: &Cancel) -> Result<Options, Refusal> {
         let (folder, _) = self.allowed()?;
-        let options = Options::new(folder).threads((cores() / 2).max(1)).program("hoffman serve");
+        let options = Options::new(folder).threads(threads_of_work()).program("hoffman serve");
         Ok(options.cancel(cancel.clone()))
     }
 
@@ -164,7 +164,7 @@ pub(crate) async fn build(
         return Err(Refusal::new(StatusCode::FORBIDDEN, "too-large", text));
     }
 
-    stream(state, move |state, listener| {
+    stream(state, Cancel::new(), move |state, listener| {
         state.builds.work(&wanted, listener)?;
         Ok(json!({}))
     })

@@ -5,19 +5,38 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use hoffman::process::cores;
 use hoffman::{
-    Category, Error, ListOptions, ListQuery, Material, OpenOptions, Position, ProbeError,
-    ReadOptions, Report, Table, TableFile, TableInfo, TableLists, Tablebase, Value, Variant,
+    Cancel, Category, Error, ListOptions, ListQuery, Material, OpenOptions, Position, ProbeError,
+    ReadOptions, Report, Table, TableFile, TableInfo, TableLists, TableStats, Tablebase, Value,
+    Variant,
 };
 use hyper::StatusCode;
 use serde::Serialize;
 
+use crate::limits::ServerLimits;
 use crate::positions::positions;
 use crate::response::{Refusal, to_json};
 use crate::route::ChessRules;
 
 /// For so long it is not looked again which files there are.
 const FRESH: Duration = Duration::from_secs(2);
+
+/// The bytes that an entry of the block format takes at most while a table is counted: the values
+/// of both sides, the entries, and what the table leans on.
+const BLOCKS_ROOM: u64 = 5;
+
+/// The seconds that a thread takes for it, about.
+const BLOCKS_TIME: f64 = 1.6e-7;
+
+/// The bytes that an entry that is stored by itself takes at most.
+const PACKED_ROOM: u64 = 2;
+
+/// The seconds that a thread takes for an entry that is stored by itself, about.
+const PACKED_TIME: f64 = 1.5e-8;
+
+/// The bytes that counting takes besides.
+const COUNTER: u64 = 64 << 20;
 
 /// The tables of some folders. No file outside of them is opened, whatever is asked.
 #[derive(Debug)]
@@ -31,7 +50,25 @@ pub(crate) struct Library {
     options: OpenOptions,
     found: Mutex<Arc<FolderFiles>>,
     /// The table that was listed last. Whoever looks at one goes on looking at it.
-    listed: Mutex<Option<(TableFile, TableLists)>>,
+    listed: Mutex<Option<HeldTable>>,
+}
+
+/// A table whose entries are in memory once something was asked of it.
+#[derive(Debug)]
+pub(crate) struct HeldTable {
+    file: TableFile,
+    pub(crate) lists: TableLists,
+    /// What ends its reading. Once that was asked for, nothing more can be asked of it.
+    pub(crate) cancel: Cancel,
+}
+
+/// What it takes to count a table, or to list positions of it.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct CountCost {
+    /// The memory, in bytes, at most.
+    pub(crate) bytes: u64,
+    /// Seconds on the threads that do it, about.
+    pub(crate) seconds: f64,
 }
 
 /// The files of the folders at some time.
@@ -67,8 +104,11 @@ struct TableSummary<'e> {
     partial: Option<bool>,
     certain: &'e [&'static str],
     assumes: &'e [String],
-    /// Whether its positions are counted and listed here.
+    /// Whether its positions are counted and listed while the client waits.
     countable: bool,
+    /// What that takes otherwise, as work with its progress; none if the owner of the server does
+    /// not let that be done.
+    counting: Option<CountCost>,
     error: Option<&'e str>,
 }
 
@@ -101,8 +141,9 @@ impl FolderFile {
         self.info.as_ref().is_ok_and(|info| info.certain.len() == 4)
     }
 
-    fn listed(&self, most: u64) -> TableSummary<'_> {
+    fn listed(&self, limits: &ServerLimits) -> TableSummary<'_> {
         let info = self.info.as_ref().ok();
+        let is_too_large = self.is_too_large(limits.counted);
         TableSummary {
             name: self.name(),
             bytes: self.file.bytes,
@@ -117,7 +158,8 @@ impl FolderFile {
             partial: info.map(|info| info.is_partial),
             certain: info.map_or(&[], |info| &info.certain),
             assumes: info.map_or(&[], |info| &info.assumes),
-            countable: info.is_some() && !self.is_too_large(most),
+            countable: info.is_some() && !is_too_large,
+            counting: self.cost().filter(|cost| is_too_large && cost.bytes <= limits.counting),
             error: self.info.as_ref().err().map(String::as_str),
         }
     }
@@ -127,30 +169,69 @@ impl FolderFile {
         if let Some(stats) = self.stats.get() {
             return Ok(stats.clone());
         }
-        let counted = self.opened(most)?.stats();
-        let stats = to_json(&counted.map_err(|error| self.failed(&error))?)?;
+        self.refuse_too_large(most)?;
+        let counted = self.open_table(&Cancel::new())?.stats();
+        self.keep_stats(&counted.map_err(|error| self.failed(&error))?)
+    }
+
+    /// What it contains, if that was counted.
+    pub(crate) fn known_stats(&self) -> Option<Bytes> {
+        self.stats.get().cloned()
+    }
+
+    /// Keeps what it contains.
+    pub(crate) fn keep_stats(&self, counted: &TableStats) -> Result<Bytes, Refusal> {
+        let stats = to_json(counted)?;
         Ok(self.stats.get_or_init(|| stats).clone())
+    }
+
+    /// What it takes to count it; none of a table that cannot be read.
+    pub(crate) fn cost(&self) -> Option<CountCost> {
+        let info = self.info.as_ref().ok()?;
+        let (room, time) = if self.is_of_blocks() {
+            (BLOCKS_ROOM, BLOCKS_TIME)
+        } else {
+            (PACKED_ROOM, PACKED_TIME)
+        };
+        let threads = threads_of_work() as f64;
+        let bytes = info.indices.saturating_mul(room).saturating_add(COUNTER);
+        Some(CountCost { bytes, seconds: info.indices as f64 * time / threads })
+    }
+
+    fn is_of_blocks(&self) -> bool {
+        self.file.path.extension().is_some_and(|suffix| suffix == "hbf")
     }
 
     /// Whether it takes too long to be counted while somebody waits. Values of the block format
     /// take less room and more time: of five men a minute.
-    fn is_too_large(&self, most: u64) -> bool {
+    pub(crate) fn is_too_large(&self, most: u64) -> bool {
         let entries = self.info.as_ref().map_or(0, |info| info.indices);
-        let is_of_blocks = self.file.path.extension().is_some_and(|suffix| suffix == "hbf");
-        self.file.bytes > most || is_of_blocks && entries > most / 2
+        self.file.bytes > most || self.is_of_blocks() && entries > most / 2
     }
 
-    fn opened(&self, most: u64) -> Result<Table, Refusal> {
-        if self.is_too_large(most) {
-            let text =
-                format!("{} is too large to be counted here; 'hoffman stats' does it", self.name());
-            return Err(Refusal::new(StatusCode::FORBIDDEN, "too-large", text));
+    fn refuse_too_large(&self, most: u64) -> Result<(), Refusal> {
+        if !self.is_too_large(most) {
+            return Ok(());
         }
-        let table = Table::open(&self.file.path, ReadOptions::new());
+        let name = self.name();
+        let text = format!("{name} is too large to be counted while you wait; POST counts it");
+        Err(Refusal::new(StatusCode::FORBIDDEN, "too-large", text))
+    }
+
+    fn open_table(&self, cancel: &Cancel) -> Result<Table, Refusal> {
+        let table = Table::open(&self.file.path, cancel.reading(ReadOptions::new()));
         table.map_err(|error| self.failed(&error))
     }
 
-    fn failed(&self, error: &Error) -> Refusal {
+    /// The table, to be asked several times.
+    pub(crate) fn hold(&self, cancel: Cancel) -> Result<HeldTable, Refusal> {
+        let options = ListOptions { cancel: cancel.clone(), ..ListOptions::default() };
+        let lists = self.open_table(&cancel)?.lists(&options);
+        let lists = lists.map_err(|error| self.failed(&error))?;
+        Ok(HeldTable { file: self.file.clone(), lists, cancel })
+    }
+
+    pub(crate) fn failed(&self, error: &Error) -> Refusal {
         let text = without_folder(&error.to_string(), &self.file.path);
         // A table without distances is no fault of the server.
         let status = match error {
@@ -159,6 +240,19 @@ impl FolderFile {
         };
         Refusal::new(status, error.code(), text)
     }
+}
+
+/// A missing table by its ending: the file may be made in one container or the other. Tables with
+/// other names are called by these.
+fn named_by_ending(name: &str) -> String {
+    let stem = name.strip_suffix(".htb").or_else(|| name.strip_suffix(".hbf"));
+    let ending = stem.and_then(|stem| stem.parse::<Material>().ok());
+    ending.map_or_else(|| name.to_owned(), |ending| ending.to_string())
+}
+
+/// On how many threads work that takes long is done: half of the cores are left to those who ask.
+pub(crate) fn threads_of_work() -> usize {
+    (cores() / 2).max(1)
 }
 
 /// A message with file names instead of paths: where the folder lies is nobody's business.
@@ -263,24 +357,36 @@ impl Library {
         query: &ListQuery,
         most: u64,
     ) -> Result<Bytes, Refusal> {
-        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = listed.take().filter(|(file, _)| *file == entry.file).map(|(_, lists)| lists);
-        let lists = if let Some(lists) = known {
-            lists
-        } else {
-            let lists = entry.opened(most)?.lists(&ListOptions::default());
-            lists.map_err(|error| entry.failed(&error))?
-        };
+        entry.refuse_too_large(most)?;
+        let held = self.take_held(entry).map_or_else(|| entry.hold(Cancel::new()), Ok)?;
         // After an error it is opened again: what was missing may be there then.
-        let found = positions(&lists, query).map_err(|error| entry.failed(&error))?;
-        *listed = Some((entry.file.clone(), lists));
+        let found = positions(&held.lists, query).map_err(|error| entry.failed(&error))?;
+        self.keep_held(held);
         Ok(found)
     }
 
-    /// All tables, as JSON; larger ones than that are not counted.
-    pub(crate) fn list(&self, most: u64) -> Result<Bytes, Refusal> {
+    /// The table that is held, if it is this one; any other one is given up.
+    pub(crate) fn take_held(&self, entry: &FolderFile) -> Option<HeldTable> {
+        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        listed.take().filter(|held| held.file == entry.file && !held.cancel.is_cancelled())
+    }
+
+    /// What may end the reading of a table, if it is held.
+    pub(crate) fn held_cancel(&self, entry: &FolderFile) -> Option<Cancel> {
+        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = listed.as_ref().filter(|held| held.file == entry.file);
+        held.map(|held| held.cancel.clone()).filter(|cancel| !cancel.is_cancelled())
+    }
+
+    /// Holds a table for the next question.
+    pub(crate) fn keep_held(&self, held: HeldTable) {
+        *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
+    }
+
+    /// All tables, as JSON.
+    pub(crate) fn list(&self, limits: &ServerLimits) -> Result<Bytes, Refusal> {
         let found = self.found();
-        to_json(&found.entries.iter().map(|entry| entry.listed(most)).collect::<Vec<_>>())
+        to_json(&found.entries.iter().map(|entry| entry.listed(limits)).collect::<Vec<_>>())
     }
 
     /// The answer to a position.
@@ -318,16 +424,22 @@ impl Library {
     }
 
     /// Why there is no answer, without the names of folders.
-    pub(crate) fn refusal(&self, error: ProbeError) -> Refusal {
+    pub(crate) fn refusal(&self, mut error: ProbeError) -> Refusal {
+        if let ProbeError::NoTable { table } = &mut error {
+            *table = named_by_ending(table);
+        }
         let mut refusal = Refusal::from(error);
         refusal.text = self.without_folders(&refusal.text);
         refusal
     }
 
-    /// An answer without the names of folders.
+    /// An answer without the names of folders, in which missing tables are called by their endings.
     fn tidy(&self, mut report: Report) -> Report {
         let short = |text: &String| self.without_folders(text);
         report.hoffman.table = report.hoffman.table.as_ref().map(short);
+        for missing in &mut report.hoffman.missing {
+            *missing = named_by_ending(missing);
+        }
         for m in &mut report.moves {
             m.hoffman.error = m.hoffman.error.as_ref().map(short);
         }
@@ -345,4 +457,22 @@ pub(crate) fn is_complete(report: &Report) -> bool {
     report.verdict.category != Category::Unknown
         && report.hoffman.missing.is_empty()
         && report.moves.iter().all(|m| m.hoffman.error.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named_by_ending;
+
+    #[test]
+    fn missing_tables_are_called_by_their_endings() {
+        for (name, called) in [
+            ("kbnk.htb", "KBNvK"),
+            ("krpkr.hbf", "KRPvKR"),
+            ("fine-70.htb", "fine-70.htb"),
+            ("krpkr-b7.htb", "krpkr-b7.htb"),
+            ("kbnk", "kbnk"),
+        ] {
+            assert_eq!(named_by_ending(name), called);
+        }
+    }
 }

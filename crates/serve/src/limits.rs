@@ -15,9 +15,11 @@ pub struct ServerLimits {
     /// How long the head of a request may take to come in, its body, and a client to take some of
     /// an answer.
     pub patience: Duration,
-    /// The largest table that is counted for its histogram, in bytes; in the block format half as
-    /// many entries, too.
+    /// The largest table that is counted while the client waits, in bytes; in the block format half
+    /// as many entries, too.
     pub counted: u64,
+    /// The memory that counting or listing a larger one may take, in bytes; 0 if that is not done.
+    pub counting: u64,
 }
 
 /// The longest head of a request, in bytes.
@@ -37,6 +39,7 @@ impl Default for ServerLimits {
             body: 1 << 20,
             patience: Duration::from_secs(10),
             counted: 64 << 20,
+            counting: 4 << 30,
         }
     }
 }

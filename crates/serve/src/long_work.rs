@@ -33,13 +33,15 @@ pub(crate) struct LongWork {
 }
 
 impl LongWork {
-    fn begin(&self) -> Result<Cancel, Refusal> {
+    /// Takes the place for work that this stops.
+    fn begin(&self, cancel: &Cancel) -> Result<(), Refusal> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if running.is_some() {
             let text = "this server is at work for somebody else; try again when that is done";
             return Err(Refusal::new(StatusCode::CONFLICT, "busy", text));
         }
-        Ok(running.insert(Cancel::new()).clone())
+        *running = Some(cancel.clone());
+        Ok(())
     }
 
     fn end(&self) {
@@ -82,12 +84,14 @@ impl Listener<'_> {
     }
 }
 
-/// Works, and sends events: `progress`, and at the end `done` with what came of it, or `failed`.
+/// Works until it is stopped by `cancel`, and sends events: `progress`, and at the end `done` with
+/// what came of it, or `failed`.
 pub(crate) fn stream(
     state: &Arc<ServerState>,
+    cancel: Cancel,
     work: impl FnOnce(&ServerState, &mut Listener<'_>) -> Result<Value, Refusal> + Send + 'static,
 ) -> Result<Reply, Refusal> {
-    let cancel = state.long_work.begin()?;
+    state.long_work.begin(&cancel)?;
     let (sender, receiver) = channel(AHEAD);
     let shared = Arc::clone(state);
     tokio::task::spawn_blocking(move || {

@@ -4,9 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hoffman::process::cores;
 use hoffman::{
-    AsPosition as _, Color, Effort, Error, Options, Position, ProveOptions, Proved,
+    AsPosition as _, Cancel, Color, Effort, Error, Options, Position, ProveOptions, Proved,
     Value as Proven, Variant, proved_in_words,
 };
 use hoffman_pgn::explained;
@@ -15,6 +14,7 @@ use hyper::header::HeaderMap;
 use serde_json::{Value, json};
 
 use crate::answer::ServerState;
+use crate::library::threads_of_work;
 use crate::long_work::{Listener, only_from_here, stream};
 use crate::proofs::{CorrespondingSquares, KeptProof, KeptProofs};
 use crate::response::{Refusal, Reply};
@@ -39,7 +39,7 @@ pub(crate) fn prove(
             return Err(Refusal::new(StatusCode::BAD_REQUEST, "bad-fen", error.to_string()));
         }
     };
-    stream(state, move |state, listener| {
+    stream(state, Cancel::new(), move |state, listener| {
         let proved = work(&position, most, listener)?;
         keep(&state.proofs, &position, &proved);
         Ok(outcome(&proved, position.turn))
@@ -51,8 +51,7 @@ fn work(
     most: Duration,
     listener: &mut Listener<'_>,
 ) -> Result<Proved, Refusal> {
-    // Half of the cores are left to those who ask.
-    let options = Options::without_folder().threads((cores() / 2).max(1));
+    let options = Options::without_folder().threads(threads_of_work());
     let options = options.cancel(listener.cancel().clone());
     let asked = ProveOptions::new().time(most).explanation(true);
     let mut tell = |effort: &Effort| listener.tell(|| progress(effort, position.turn, most));

@@ -123,10 +123,10 @@ impl Endpoint {
 
     /// The methods that it takes.
     pub(crate) fn allowed(self) -> &'static str {
-        if matches!(self, Endpoint::Batch | Endpoint::Build | Endpoint::Prove) {
-            "POST, OPTIONS"
-        } else {
-            "GET, HEAD, OPTIONS"
+        match self {
+            Endpoint::Batch | Endpoint::Build | Endpoint::Prove => "POST, OPTIONS",
+            Endpoint::Stats | Endpoint::List => "GET, HEAD, POST, OPTIONS",
+            _ => "GET, HEAD, OPTIONS",
         }
     }
 

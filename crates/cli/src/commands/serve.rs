@@ -24,7 +24,8 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<RunEnd> {
         rate: args.rate,
         body: args.body as usize,
         patience: Duration::from_secs(args.patience),
-        ..ServerLimits::default()
+        counted: args.at_once,
+        counting: args.count,
     };
     let (syzygy, cors) = (args.syzygy.clone(), args.cors.clone());
     let (listen, build) = (args.listen, args.build);
@@ -39,7 +40,10 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<RunEnd> {
     if args.open {
         show(&address);
     }
-    server.run(&cancel)?;
+    let served = server.run(&cancel);
+    // What did not come to a safe point in time leaves nothing half-written.
+    hoffman::process::abandon_files();
+    served?;
     Ok(RunEnd::Done)
 }
 

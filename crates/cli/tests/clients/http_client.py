@@ -5,6 +5,9 @@
     http_client.py slow ADDRESS COUNT               so many clients that begin and do not go on
     http_client.py limits ADDRESS                   of `--rate 1 --connections 8 --body 1000`
     http_client.py builds ADDRESS FOLDER            makes tables in a folder, of a server with `--build 900M`
+    http_client.py counts ADDRESS TABLE             counts a table that is too large for that to be waited for
+    http_client.py uncounted ADDRESS TABLE          the same of a server that has not the memory for it
+    http_client.py stops ADDRESS PID SIGNAL FOLDER  has the server of `--build 900M` end while it is at work
     http_client.py proofs ADDRESS                   proves positions, of a server with `--prove 600`
     http_client.py cors ADDRESS ORIGIN              a page of that origin may read the answers
     http_client.py suicide ADDRESS                  suicide chess, rook against knight, with tables of chess beside
@@ -469,7 +472,15 @@ def builds(address, folder):
     rook = "8/8/8/4k3/8/8/8/KR6 w - - 0 1"
     assert json.loads(get(address, "/standard", fen=rook)[2])["category"] == "unknown"
     plan = json.loads(get(address, "/api/plan", fen=rook)[2])
+    # What a position needs is made as .htb files, an ending as .hbf files.
     assert plan["allowed"] and "krk.htb" in plan["tables"], plan
+    plan = json.loads(get(address, "/api/plan", ending="KRvK")[2])
+    assert plan["allowed"] and "krk.hbf" in plan["tables"], plan
+    # So a missing table is called by its ending.
+    answer = json.loads(get(address, "/standard", fen=rook)[2])
+    assert answer["hoffman"]["missing"] == ["KRvK"], answer["hoffman"]
+    status, _, text = get(address, "/standard/mainline", fen=rook)
+    assert (status, text) == (404, "no table has the position; KRvK would\n"), (status, text)
     status, events = build(address, "KRvK")
     assert status == 200 and events[-1][0] == "done" and events[0][0] == "progress", events
     assert events[0][1]["work"] > 0, events
@@ -498,6 +509,107 @@ def builds(address, folder):
     names = os.listdir(folder)
     assert "krk.hbf" in names and "knk.hbf" in names and "kqrkr.hbf" not in names, names
     print("builds: made, refused and stopped")
+
+
+def counts(address, table):
+    def stats(**how):
+        return work(address, "/api/stats", {"table": table}, **how)
+
+    def listed(**asked):
+        status, events = work(address, "/api/list", {"table": table, **asked})
+        assert (status, events[-1][0]) == (200, "done"), (status, events[-1])
+        return events[-1][1]
+
+    entry = next(entry for entry in json.loads(get(address, "/tables")[2]) if entry["name"] == table)
+    assert entry["countable"] is False and entry["counting"]["bytes"] > 70e6 and entry["counting"]["seconds"] > 0.1, entry
+    assert json.loads(get(address, "/api/stats", table=table)[2])["code"] == "too-large"
+    assert json.loads(get(address, "/api/list", table=table, zugzwang="mutual")[2])["code"] == "too-large"
+    assert stats(headers={"Origin": "https://example.org"}) == (403, "origin")
+    assert work(address, "/api/stats", {"table": "x.hbf"}) == (404, "not-found")
+    assert work(address, "/api/list", {"table": table, "zugzwang": "x"}) == (400, "bad-parameter")
+
+    # Who goes away stops the work. Until then nothing else is counted so, and others are answered.
+    def begun(event):
+        assert event[0] == "progress" and event[1]["table"] == table, event
+        assert event[1]["seconds_expected"] == entry["counting"]["seconds"], event
+        assert stats() == (409, "busy")
+        assert get(address, "/api/stats", table="kqk.hbf")[0] == 200, "others are not answered"
+        return True
+
+    status, events = stats(enough=begun)
+    assert status == 200 and len(events) == 1, events
+    end = time.monotonic() + 60
+    while stats(enough=lambda _: True)[0] == 409:
+        assert time.monotonic() < end, "the work goes on though nobody waits for it"
+        time.sleep(0.05)
+
+    end = time.monotonic() + 60
+    while (answer := stats())[0] == 409 and time.monotonic() < end:
+        time.sleep(0.05)
+    status, events = answer
+    assert (status, events[-1][0]) == (200, "done"), (status, events[-1])
+    counted = events[-1][1]
+    white = counted["white_to_move"]
+    assert white["longest_win_moves"] == 33 and white["longest_win_fen"], white
+    # What was counted is known.
+    assert json.loads(get(address, "/api/stats", table=table)[2]) == counted
+
+    mutual = listed(zugzwang="mutual")
+    assert mutual["positions"] == 121 and len(mutual["list"]) == 24, mutual
+    assert {name: number for name, _, number in mutual["kinds"]} == {"draw-loss": 106, "loss-loss": 15}, mutual["kinds"]
+    longest = listed(to_move="white", result="win", moves="33")
+    assert longest["positions"] == dict(white["histogram"])[65] and longest["list"], longest["positions"]
+    for position in longest["list"][:3]:
+        assert json.loads(get(address, "/standard", fen=position["fen"])[2])["dtm"] == 65, position
+    print(f"counts: {sum(side['legal'] for side in [white, counted['black_to_move']]):,} positions")
+
+
+def uncounted(address, table):
+    entry = next(entry for entry in json.loads(get(address, "/tables")[2]) if entry["name"] == table)
+    assert (entry["countable"], entry["counting"]) == (False, None), entry
+    assert work(address, "/api/stats", {"table": table}) == (403, "too-large")
+    print("counts: none here")
+
+
+def stops(address, pid, signal, folder):
+    """Answers under way are finished, nobody new is let in, and what is being made leaves nothing half-written."""
+    host, port = address.rsplit(":", 1)
+    fens = (QUEEN + "\n").encode() * 8
+    head = f"POST /batch HTTP/1.1\r\nhost: {address}\r\ncontent-length: {len(fens)}\r\n\r\n".encode()
+    idle = http.client.HTTPConnection(address, timeout=30)
+    idle.request("GET", "/healthz")
+    assert idle.getresponse().read() == b"ok\n"
+
+    asking, asked = None, []
+
+    def begun(event):
+        nonlocal asking
+        if not asked and event[0] == "progress" and event[1]["table"] == "kqrkr.hbf":
+            asking = socket.create_connection((host, int(port)), timeout=30)
+            asking.sendall(head + fens[:100])
+            time.sleep(0.1)
+            os.kill(int(pid), int(signal))
+            asked.append(time.monotonic())
+        return False
+
+    status, events = build(address, "KQRvKR", enough=begun)
+    assert asked and status == 200 and events[-1][0] == "failed", events[-1:]
+    assert events[-1][1]["code"] == "cancelled", events[-1]
+
+    # Nobody new is let in, while the request of before is still taken and answered.
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+        raise AssertionError("a new connection was let in")
+    except ConnectionRefusedError:
+        pass
+    asking.sendall(fens[100:])
+    answer = http.client.HTTPResponse(asking)
+    answer.begin()
+    lines = answer.read().decode().splitlines()
+    assert answer.status == 200 and len(lines) == 8 and all("category" in json.loads(line) for line in lines), lines
+    # A connection on which nothing was under way is closed.
+    assert idle.sock is None or idle.sock.recv(1) == b""
+    print(f"stops: {time.monotonic() - asked[0]:.1f} s after the signal")
 
 
 def shown(address, position):
@@ -762,4 +874,4 @@ if __name__ == "__main__":
     if what in ["malformed", "slow"]:
         rest = [int(rest[0])]
     {"answers": answers, "malformed": malformed, "slow": slow, "limits": limits, "cors": cors, "builds": builds,
-     "proofs": proofs,     "suicide": suicide}[what](address, *rest)
+     "proofs": proofs, "suicide": suicide, "counts": counts, "uncounted": uncounted, "stops": stops}[what](address, *rest)

@@ -164,7 +164,7 @@ impl StructureJoining {
         let values = table_values(&self.control, &numbering, true)?;
         let needed = 2 * values.layout.len() as u64 * values.slices.len() as u64;
         let needed = memory_of_joining(needed, largest);
-        let layouts = std::iter::once(&values.layout);
+        let layouts = std::iter::once((&values.layout, 0));
         let pages = room::pages(workplace, layouts, needed, folder, *progress)?;
         let run = RunContext { workplace, pages: pages.as_ref(), progress: *progress };
         let mut joined = JoinedStructures::new(numbering, values);
