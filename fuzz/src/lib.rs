@@ -19,6 +19,7 @@ pub fn open(bytes: Vec<u8>) -> Option<Table> {
     let options = SourceOptions {
         cache: BlockCache::new(4 << 20),
         memory_limit: 4 << 20,
+        whole_limit: 4 << 20,
         limit: LIMIT,
         ..SourceOptions::default()
     };

@@ -60,8 +60,13 @@ impl AtHand {
         let stop = Stop::default();
         // The fifty-move rule is not regarded.
         let reading = options.reading().clone().cursed_wins(true);
-        let memory_limit = memory as u64;
-        let source = SourceOptions { stop: stop.clone(), memory_limit, ..SourceOptions::default() };
+        let (memory_limit, whole_limit) = (memory as u64, memory as u64);
+        let source = SourceOptions {
+            stop: stop.clone(),
+            memory_limit,
+            whole_limit,
+            ..SourceOptions::default()
+        };
         let mut tables = Collection::with_options(source);
         let listed = |error| Error::Probe(hoffman_reader::Error::from(error));
         let folder = options.given_folder().filter(|folder| hoffman_store::is_folder(folder));

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use hoffman_store::available_memory;
 use hoffman_table::Stop;
 use hoffman_table::foreign::{FiftyMoves, ForeignOptions};
 use hoffman_table::htb::{BlockCache, SourceOptions};
@@ -99,17 +100,22 @@ impl ReadOptions {
     pub fn source(&self, cache: usize) -> SourceOptions {
         let usual = SourceOptions { stop: self.stop.clone(), ..SourceOptions::default() };
         let usual = match self.memory {
-            None => SourceOptions { cache: BlockCache::new(cache), ..usual },
+            None => {
+                let whole_limit = usual.whole_limit.max(room_for_whole());
+                SourceOptions { cache: BlockCache::new(cache), whole_limit, ..usual }
+            }
             Some(memory) => {
                 let cache = BlockCache::new(((memory - READER) / 2) as usize);
-                SourceOptions { cache, memory_limit: 0, ..usual }
+                // A table, and those behind it.
+                let whole_limit = (memory - READER) / 4;
+                SourceOptions { cache, memory_limit: 0, whole_limit, ..usual }
             }
         };
         #[cfg(feature = "verify")]
         if let Some(values) = &self.values {
             // What is kept is what there is room for.
-            let memory_limit = usual.memory_limit.max(values.room());
-            return SourceOptions { values: Some(values.clone()), memory_limit, ..usual };
+            let whole_limit = usual.whole_limit.max(values.room());
+            return SourceOptions { values: Some(values.clone()), whole_limit, ..usual };
         }
         usual
     }
@@ -130,4 +136,10 @@ impl ReadOptions {
     pub fn whole(&self) -> Option<u64> {
         self.memory.map(|memory| (memory - READER) / 4)
     }
+}
+
+/// What a block file that is wanted as a whole may take, and as much those behind it, where memory
+/// is not bounded: together two thirds of what is free.
+fn room_for_whole() -> u64 {
+    available_memory().unwrap_or(0) / 3
 }

@@ -15,7 +15,7 @@ use hoffman_table::blocks::{CellStreams, has_suffix};
 use hoffman_table::htb::{Compression, SourceOptions};
 
 use crate::error::RunError;
-use crate::memory::usual_margin;
+use crate::memory::{available_memory, usual_margin};
 use crate::progress::Progress;
 use crate::threads::Threads;
 
@@ -131,7 +131,10 @@ impl Workplace {
     /// How tables are opened here.
     pub(crate) fn source_options(&self) -> SourceOptions {
         let (storage, stop) = (Arc::clone(&self.storage), self.stop.clone());
-        SourceOptions { storage, stop, ..SourceOptions::default() }
+        let usual = SourceOptions { storage, stop, ..SourceOptions::default() };
+        // Two thirds of what is free, for a table and those behind it.
+        let free = available_memory().filter(|_| self.memory.is_none()).unwrap_or(0);
+        SourceOptions { whole_limit: usual.whole_limit.max(free / 3), ..usual }
     }
 
     /// The lock of a table; none if another run has it.

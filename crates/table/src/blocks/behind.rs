@@ -207,7 +207,7 @@ pub(crate) fn values_behind(
     room: u64,
 ) -> Result<Vec<Arc<TableValues>>, TableProblem> {
     let men = table.pieces().iter().map(|piece| (piece.color, piece.role));
-    let options = SourceOptions { memory_limit: room, ..SourceOptions::default() };
+    let options = SourceOptions { whole_limit: room, ..SourceOptions::default() };
     let behind = TablesBehind::beside((table.path(), outcomes), options, Family::new());
     let values = behind.all(&Material::from_men(men), room)?;
     values.ok_or_else(|| RowsError::TooLarge(room).into())

@@ -337,7 +337,7 @@ impl CellEntries {
     }
 
     fn all_values(&self) -> Result<Option<WholeTable>, TableProblem> {
-        let room = self.behind.options.memory_limit;
+        let room = self.behind.options.whole_limit;
         if WholeTable::bytes(&self.file) > room {
             return Ok(None);
         }
