@@ -310,7 +310,7 @@ const tests = {
     await page.getByRole('button', { name: 'Show the longest win: 10 moves' }).click();
     await page.waitForFunction((fen) => document.querySelector('#fen').value === fen, QUEEN);
     // A bar leads to positions of its distance, and so do the fields below it.
-    await page.locator('#contents rect.lost').filter({ hasText: 'Lost in 10:' }).click({ force: true });
+    await page.locator('#contents rect.lost').filter({ hasText: 'Lost in 10:' }).click();
     await page.locator('#positions h4').filter({ hasText: 'Black to move loses in 10: ' }).waitFor();
     await page.fill('#contents input[type=number]', '10');
     await page.getByRole('button', { name: 'Show positions' }).click();
