@@ -42,7 +42,7 @@ fn exercise(bytes: Vec<u8>) {
         for tile in 0..64 * stream.blocks.min(BLOCKS) {
             let (number, at) = (stream.number, (stream.tile_cells - 1) as u16);
             let cell = CellPlace { stream: number, tile, at, exits: stream.exits };
-            let decoded = || file.with_cells(cell, <[Code]>::to_vec).ok();
+            let decoded = || file.with_cells(cell, false, <[Code]>::to_vec).ok();
             assert_eq!(decoded(), decoded());
         }
     }
@@ -53,7 +53,7 @@ fn exercise(bytes: Vec<u8>) {
     }
     for position in POSITIONS.into_iter().filter_map(parse_fen) {
         for outcomes in [false, true] {
-            let _ = answer(&Alone(&file), &position, outcomes);
+            let _ = answer(&Alone(&file), &position, Asked::exactly(outcomes));
         }
     }
 }
