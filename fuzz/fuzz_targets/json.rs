@@ -11,7 +11,8 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use hoffman::{
-    Options, ProveOptions, ReadOptions, Value as Proven, Verified, VerifyOptions, prove, verify_once,
+    Options, ProveOptions, ReadOptions, Value as Proven, Verified, VerifyOptions, prove,
+    verify_once,
 };
 use hoffman_fuzz::TABLES;
 use hoffman_serve::{Config, Server, ServerLimits};

@@ -72,6 +72,7 @@ pub static TABLES: LazyLock<PathBuf> = LazyLock::new(|| {
     let suicide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/suicide-rook-knight.xml");
     let endings = ["KPvK", "KRvK"].map(|name| name.parse().expect("an ending"));
     let targets = [&endings[..], &[Target::ControlFile(suicide)]].concat();
-    hoffman::build(&targets, &Options::new(&folder).blocks(false), &mut |_| {}).expect("tables of three men");
+    hoffman::build(&targets, &Options::new(&folder).blocks(false), &mut |_| {})
+        .expect("tables of three men");
     folder
 });
