@@ -6,24 +6,8 @@
 
 #![no_main]
 
-use std::sync::LazyLock;
-
-use hoffman_fuzz::TABLES;
-use hoffman_serve::{Config, Server, ServerLimits};
+use hoffman_fuzz::SERVER;
 use libfuzzer_sys::fuzz_target;
-
-static SERVER: LazyLock<Server> = LazyLock::new(|| {
-    let config = Config {
-        folders: vec![TABLES.clone()],
-        syzygy: Vec::new(),
-        listen: ([127, 0, 0, 1], 0).into(),
-        cors: None,
-        build: None,
-        prove: None,
-        limits: ServerLimits { rate: 0, ..ServerLimits::default() },
-    };
-    Server::bind(config).expect("a server")
-});
 
 fuzz_target!(|sent: &[u8]| {
     let received = SERVER.exchange(sent);

@@ -14,23 +14,9 @@ use hoffman::{
     Options, ProveOptions, ReadOptions, Value as Proven, Verified, VerifyOptions, prove,
     verify_once,
 };
-use hoffman_fuzz::TABLES;
-use hoffman_serve::{Config, Server, ServerLimits};
+use hoffman_fuzz::{SERVER, TABLES};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-
-static SERVER: LazyLock<Server> = LazyLock::new(|| {
-    let config = Config {
-        folders: vec![TABLES.clone()],
-        syzygy: Vec::new(),
-        listen: ([127, 0, 0, 1], 0).into(),
-        cors: None,
-        build: None,
-        prove: None,
-        limits: ServerLimits { rate: 0, ..ServerLimits::default() },
-    };
-    Server::bind(config).expect("a server")
-});
 
 /// A folder of one process.
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {

@@ -1,11 +1,12 @@
-//! What the fuzz targets share: a table in memory and the reads that are tried on it, and a folder
-//! of tables.
+//! What the fuzz targets share: a table in memory and the reads that are tried on it, a folder of
+//! tables, and a server of them.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use hoffman::{Options, Target};
 use hoffman_board::Color;
+use hoffman_serve::{Config, Server, ServerLimits};
 use hoffman_table::Table;
 use hoffman_table::htb::{BlockCache, GzipSource, SourceOptions};
 
@@ -75,4 +76,18 @@ pub static TABLES: LazyLock<PathBuf> = LazyLock::new(|| {
     hoffman::build(&targets, &Options::new(&folder).blocks(false), &mut |_| {})
         .expect("tables of three men");
     folder
+});
+
+/// A server of [`TABLES`], which answers over connections in memory.
+pub static SERVER: LazyLock<Server> = LazyLock::new(|| {
+    let config = Config {
+        folders: vec![TABLES.clone()],
+        syzygy: Vec::new(),
+        listen: ([127, 0, 0, 1], 0).into(),
+        cors: None,
+        build: None,
+        prove: None,
+        limits: ServerLimits { rate: 0, ..ServerLimits::default() },
+    };
+    Server::bind(config).expect("a server")
 });
