@@ -44,6 +44,7 @@ mod output;
 mod probe;
 mod range;
 mod rows;
+mod selection;
 mod side_by_side;
 mod symbols;
 mod table;
@@ -68,6 +69,7 @@ pub use material::{MAX_MEN, Material};
 pub use moves::{Move, en_passant_captures, exits, legal_moves};
 pub use probe::{ProbeCounts, ProbeError, Tablebase};
 #[doc(hidden)]
+pub use selection::Selection;
 pub use table::stored_code;
 pub use table::{CellPlace, CellStream, EntryPlace, HbfFile};
 #[doc(hidden)]

@@ -319,33 +319,38 @@ impl HbfFile {
         self.streams.iter().enumerate().filter_map(of).collect()
     }
 
-    /// Decodes all tiles of a block of a stream of cells; calls `with` with the legal cells of
-    /// each, row by row, and its codes.
+    /// Decodes the tiles of a block of a stream of cells that are wanted, by their numbers; calls
+    /// `with` with the place of each in the block, its legal cells, row by row, and its codes.
     pub(crate) fn decode_block(
         &self,
         stream: &CellStream,
         block: u64,
-        mut with: impl FnMut(&[u64], &[Code]),
+        is_wanted: impl Fn(u64) -> bool,
+        mut with: impl FnMut(usize, &[u64], &[Code]),
     ) -> Result<(), HbfError> {
         let number = stream.number;
         let open = self.streams.get(usize::from(number)).ok_or_else(|| bad_section(STRM))?;
         let wrong = || bad_section(MODL);
         let (space, turn, _, outcomes) = open.cells().ok_or_else(wrong)?;
-        let Decoding::Cells(model) = &self.load(open)?.decoding else { return Err(wrong()) };
-        let content = self.block(open, block)?;
         let first = block * TILES;
         let count = open.header.tiles.saturating_sub(first).min(TILES);
+        let tiles: Vec<u64> = (0..count).filter(|tile| is_wanted(first + tile)).collect();
+        if tiles.is_empty() {
+            return Ok(());
+        }
+        let Decoding::Cells(model) = &self.load(open)?.decoding else { return Err(wrong()) };
+        let content = self.block(open, block)?;
         let of = Stream { space, turn, outcomes };
         let mut codes = vec![0; stream.tile_cells];
         ROWS.with_borrow_mut(|rows| {
-            for tile in 0..count {
+            for tile in tiles {
                 let bytes = tile_of_block(&content, count as usize, tile as usize);
                 let bytes = bytes.ok_or(HbfError::Block { stream: open.number as u8, block })?;
                 tile::decode(of, model, bytes, (first + tile, None), rows);
                 for (row, codes) in codes.chunks_mut(64).enumerate() {
                     codes.copy_from_slice(rows.row(row));
                 }
-                with(&rows.legal[..stream.tile_cells / 64], &codes);
+                with(tile as usize, &rows.legal[..stream.tile_cells / 64], &codes);
             }
             Ok(())
         })

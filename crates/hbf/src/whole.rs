@@ -1,6 +1,7 @@
-//! All values of a table of cells in memory, whatever its streams: for those who ask for many.
+//! All values of a table of cells in memory, or a selection of them, whatever its streams: for
+//! those who ask for many.
 
-use crate::board::{Color, Man, Position, squares};
+use crate::board::{Color, Kind, Man, Position, squares};
 use crate::cells::{CellInTile, Space};
 use crate::code::{Code, DRAW};
 use crate::container::{HbfError, TILES};
@@ -9,13 +10,15 @@ use crate::fen::to_fen;
 use crate::header::{Metric, Mode};
 use crate::move_rows::MoveRow;
 use crate::rows::TileRows;
+use crate::selection::Selection;
 use crate::table::{CellStream, HbfFile};
 use crate::workers::{Crew, Stopped, in_order};
 
-/// The values of a complete table, both sides to move.
+/// The values of a complete table, both sides to move, or of a selection of its positions.
 #[derive(Debug)]
 pub struct WholeTable {
-    /// By the side to move; of an ending with the same men on both sides White only.
+    /// By the side to move, as far as it is needed; of an ending with the same men on both sides
+    /// White only.
     sides: [Option<WholeSide>; 2],
 }
 
@@ -134,50 +137,54 @@ impl Cells {
 }
 
 impl WholeTable {
-    /// How many bytes the values of a file take: of one byte each, if no distance needs two.
-    pub fn bytes(file: &HbfFile) -> u64 {
+    /// How many bytes the values of a selection take at most: of one byte each, if no distance needs
+    /// two.
+    pub fn bytes(file: &HbfFile, selection: &Selection) -> u64 {
         let of =
             |stream: &CellStream| stream.blocks.saturating_mul(TILES * stream.tile_cells as u64);
         let streams = file.cell_streams();
         let largest = streams.iter().map(of).max().unwrap_or(0);
-        let sides = if is_symmetric(file) { 1 } else { 2 };
+        let sides = NeededSides::of(file, selection);
+        let count = (0..2).filter(|&turn| sides.decoded[turn] || sides.followed[turn]).count();
         let wide = file.info().metric != Metric::Outcome && !is_short(file);
-        largest.saturating_mul(sides * if wide { 2 } else { 1 })
+        largest.saturating_mul(count as u64 * if wide { 2 } else { 1 })
     }
 
-    /// Whether the values of a file follow from those of the tables behind, too.
-    pub fn leans(file: &HbfFile) -> bool {
-        let outcomes = file.info().metric == Metric::Outcome;
-        let streams = file.cell_streams();
-        let own = || streams.iter().filter(|stream| stream.outcomes == outcomes);
-        let sides = if is_symmetric(file) { 1 } else { 2 };
-        own().count() < sides || own().any(|stream| stream.exits)
+    /// The sides whose captures and promotions are looked up in the tables behind, for the values of
+    /// a selection.
+    pub fn leaning(file: &HbfFile, selection: &Selection) -> [bool; 2] {
+        let NeededSides { decoded, followed } = NeededSides::of(file, selection);
+        let mut leaning = followed;
+        for stream in own_streams(file).filter(|stream| stream.exits) {
+            leaning[stream.turn as usize] |= decoded[stream.turn as usize];
+        }
+        // A double step is worth what taking en passant leaves of it.
+        if leaning != [false; 2] && may_take_en_passant(file) { [true; 2] } else { leaning }
     }
 
-    /// Decodes a file. `behind` has the values of the tables behind its captures and promotions; it
-    /// is not asked if both sides to move are stored without leaning on them.
+    /// Decodes a selection of a file. `behind` has the values of the tables behind the captures and
+    /// promotions of the sides that [`WholeTable::leaning`] names.
     ///
     /// # Errors
     /// Damage, a value behind that is not known, or the caller asked to stop.
     pub fn read(
         file: &HbfFile,
+        selection: &Selection,
         behind: &dyn Source,
         crew: Crew<'_>,
     ) -> Result<WholeTable, WholeError> {
         let mut whole = WholeTable { sides: [None, None] };
-        let outcomes = file.info().metric == Metric::Outcome;
-        let streams = file.cell_streams();
-        for stream in streams.iter().filter(|stream| stream.outcomes == outcomes) {
-            whole.decode(file, stream, behind, crew)?;
+        let NeededSides { decoded, followed } = NeededSides::of(file, selection);
+        if decoded == [false; 2] {
+            return Err(HbfError::Section("STRM".to_owned()).into());
         }
-        let stored = match &whole.sides {
-            [None, None] => return Err(HbfError::Section("STRM".to_owned()).into()),
-            [Some(_), Some(_)] => return Ok(whole),
-            [Some(_), None] => Color::White,
-            [None, Some(_)] => Color::Black,
-        };
-        if !is_symmetric(file) {
-            whole.follow(stored, outcomes, behind, crew)?;
+        let selection = if is_symmetric(file) { Selection::all() } else { selection.closed() };
+        for stream in own_streams(file).filter(|stream| decoded[stream.turn as usize]) {
+            whole.decode(file, (&stream, &selection), behind, crew)?;
+        }
+        let outcomes = file.info().metric == Metric::Outcome;
+        for turn in [Color::White, Color::Black].into_iter().filter(|&t| followed[t as usize]) {
+            whole.follow(turn.other(), (outcomes, &selection), behind, crew)?;
         }
         Ok(whole)
     }
@@ -209,11 +216,11 @@ impl WholeTable {
         }
     }
 
-    /// Decodes a stream.
+    /// Decodes a stream as far as it is selected.
     fn decode(
         &mut self,
         file: &HbfFile,
-        stream: &CellStream,
+        (stream, selection): (&CellStream, &Selection),
         behind: &dyn Source,
         crew: Crew<'_>,
     ) -> Result<(), WholeError> {
@@ -224,7 +231,7 @@ impl WholeTable {
         let mut side =
             WholeSide::with_room(space, stream.blocks as usize * block_cells, is_short(file));
         let make = |block: u64| {
-            let mut codes = decoded(file, stream, block)?;
+            let mut codes = decoded(file, (stream, space), block, selection)?;
             if exits {
                 for (tile, codes) in (block * TILES..).zip(codes.chunks_mut(tile_cells)) {
                     raise((space, turn, outcomes), tile, behind, codes)?;
@@ -242,7 +249,7 @@ impl WholeTable {
     fn follow(
         &mut self,
         stored: Color,
-        outcomes: bool,
+        (outcomes, selection): (bool, &Selection),
         behind: &dyn Source,
         crew: Crew<'_>,
     ) -> Result<(), WholeError> {
@@ -257,7 +264,7 @@ impl WholeTable {
         let make = |block: u64| {
             let mut codes = vec![0; TILES as usize * tile_cells];
             for (tile, codes) in (block * TILES..space.tiles()).zip(codes.chunks_mut(tile_cells)) {
-                look_at_all((space, stored.other(), outcomes), tile, &source, codes)?;
+                look_at_all((space, stored.other(), outcomes), (tile, selection), &source, codes)?;
             }
             Ok::<_, WholeError>(codes)
         };
@@ -267,14 +274,52 @@ impl WholeTable {
     }
 }
 
-/// The codes of the legal cells of a block, as they are stored.
-fn decoded(file: &HbfFile, stream: &CellStream, block: u64) -> Result<Vec<Code>, HbfError> {
-    let mut codes = vec![0; TILES as usize * stream.tile_cells];
-    let mut tiles = codes.chunks_mut(stream.tile_cells);
-    file.decode_block(stream, block, |legal, decoded| {
-        let Some(tile) = tiles.next() else { return };
+/// The sides of a file whose values are decoded for a selection, and those whose values follow from
+/// them.
+struct NeededSides {
+    decoded: [bool; 2],
+    followed: [bool; 2],
+}
+
+impl NeededSides {
+    fn of(file: &HbfFile, selection: &Selection) -> NeededSides {
+        let mut stored = [false; 2];
+        own_streams(file).for_each(|stream| stored[stream.turn as usize] = true);
+        if is_symmetric(file) {
+            return NeededSides { decoded: stored, followed: [false; 2] };
+        }
+        let followed = std::array::from_fn(|turn| selection.turns[turn] && !stored[turn]);
+        let is_needed = |turn: usize| selection.turns[turn] || followed[1 - turn];
+        let decoded = std::array::from_fn(|turn| stored[turn] && is_needed(turn));
+        NeededSides { decoded, followed }
+    }
+}
+
+/// The streams of the values that a file is for, one for each side to move that is stored.
+fn own_streams(file: &HbfFile) -> impl Iterator<Item = CellStream> {
+    let outcomes = file.info().metric == Metric::Outcome;
+    file.cell_streams().into_iter().filter(move |stream| stream.outcomes == outcomes)
+}
+
+/// The codes of the legal cells of a block that are selected, as they are stored.
+fn decoded(
+    file: &HbfFile,
+    (stream, space): (&CellStream, &Space),
+    block: u64,
+    selection: &Selection,
+) -> Result<Vec<Code>, HbfError> {
+    let tile_cells = stream.tile_cells;
+    let selected = |tile: u64, row: usize| {
+        let place = CellInTile { tile, row: row as u8, lane: 0 };
+        selection.lanes(space, stream.turn, place)
+    };
+    let is_wanted = |tile| (0..tile_cells / 64).any(|row| selected(tile, row) != 0);
+    let mut codes = vec![0; TILES as usize * tile_cells];
+    file.decode_block(stream, block, is_wanted, |number, legal, decoded| {
+        let tile = &mut codes[number * tile_cells..][..tile_cells];
         for (row, &legal) in legal.iter().enumerate() {
-            let lanes = squares(legal).map(|lane| 64 * row + usize::from(lane));
+            let wanted = legal & selected(block * TILES + number as u64, row);
+            let lanes = squares(wanted).map(|lane| 64 * row + usize::from(lane));
             lanes.for_each(|at| tile[at] = decoded[at]);
         }
     })?;
@@ -353,10 +398,10 @@ fn raise(
     Ok(())
 }
 
-/// The codes of the legal cells of a tile, by all their moves.
+/// The codes of the legal cells of a tile that are selected, by all their moves.
 fn look_at_all(
     (space, turn, outcomes): Of<'_>,
-    tile: u64,
+    (tile, selection): (u64, &Selection),
     source: &dyn Source,
     codes: &mut [Code],
 ) -> Result<(), WholeError> {
@@ -364,8 +409,9 @@ fn look_at_all(
     LEGAL.with_borrow_mut(|rows| {
         rows.start_legal(&place);
         for (row, codes) in (0..).zip(codes.as_chunks_mut::<64>().0) {
-            let lanes = rows.begin_legal(space, turn, usize::from(row), place.first_row);
+            let legal = rows.begin_legal(space, turn, usize::from(row), place.first_row);
             let place = CellInTile { tile, row, lane: 0 };
+            let lanes = if legal == 0 { 0 } else { legal & selection.lanes(space, turn, place) };
             let Some((position, man)) = space.row_position(place, turn).filter(|_| lanes != 0)
             else {
                 continue;
@@ -387,6 +433,13 @@ thread_local! {
 fn is_short(file: &HbfFile) -> bool {
     let longest = [file.info().longest_wins, file.info().longest_losses];
     longest.as_flattened().iter().flatten().all(|&moves| moves <= NARROW)
+}
+
+/// Whether both sides have pawns.
+fn may_take_en_passant(file: &HbfFile) -> bool {
+    let Mode::Complete(material) = &file.info().mode else { return false };
+    let pawn = |color| Man { color, kind: Kind::Pawn };
+    [Color::White, Color::Black].iter().all(|&color| material.men().contains(&pawn(color)))
 }
 
 /// Whether both sides have the same men.

@@ -8,7 +8,7 @@ use hoffman_hbf::{
     Code, Color, DRAW, EncodeOptions, HbfError, HbfFile, Kind, Man, Material, Position, ProbeError,
     Sides, Source, Value, before, code_of, legal_moves, outcome, parse_fen, to_fen,
 };
-use hoffman_hbf::{Crew, Texts, WholeError, WholeTable};
+use hoffman_hbf::{Crew, Selection, Texts, WholeError, WholeTable};
 use support::{MadeUp, ending, opened, random_position, tables, written};
 
 fn options() -> EncodeOptions {
@@ -205,8 +205,9 @@ fn all_values_in_memory_are_those_of_single_positions() {
         let source = if scale == 1 { &source } else { &wide };
         let file = opened(written(name, source, &options));
         let behind: &dyn Source = if options.exits { source } else { &Nothing };
-        let whole = WholeTable::read(&file, behind, Crew::ALONE).expect("all values");
-        assert!(WholeTable::bytes(&file) > 100_000, "{name}");
+        let whole =
+            WholeTable::read(&file, &Selection::all(), behind, Crew::ALONE).expect("all values");
+        assert!(WholeTable::bytes(&file, &Selection::all()) > 100_000, "{name}");
         for _ in 0..5000 {
             let position = random_position(&ending(name), &mut random).without_en_passant();
             assert_eq!(whole.code(&position), source.code(&position), "{}", to_fen(&position));
@@ -214,7 +215,7 @@ fn all_values_in_memory_are_those_of_single_positions() {
     }
     // A value behind is missing.
     let file = opened(written("KRvKN", &source, &both()));
-    let missing = WholeTable::read(&file, &Nothing, Crew::ALONE).err();
+    let missing = WholeTable::read(&file, &Selection::all(), &Nothing, Crew::ALONE).err();
     assert!(matches!(missing, Some(WholeError::Missing(_))), "{missing:?}");
 }
 
@@ -223,11 +224,63 @@ fn all_values_in_memory_are_those_of_single_positions() {
 fn the_other_side_in_memory_is_that_of_single_positions() {
     let solved = &*SOLVED;
     let file = opened(written("KQvK", solved, &options()));
-    let whole = WholeTable::read(&file, solved, Crew::ALONE).expect("all values");
+    let whole =
+        WholeTable::read(&file, &Selection::all(), solved, Crew::ALONE).expect("all values");
     let mut random = fastrand::Rng::with_seed(9);
     for _ in 0..20_000 {
         let position = random_position(&ending("KQvK"), &mut random);
         assert_eq!(whole.code(&position), solved.code(&position), "{}", to_fen(&position));
+    }
+}
+
+/// Of a selection every position has its value, and no other one has a wrong value, whichever side is
+/// stored.
+#[test]
+fn a_selection_in_memory_has_the_values_of_its_positions() {
+    let white = |kind| Man { color: Color::White, kind };
+    let (king, queen) = (white(Kind::King), white(Kind::Queen));
+    let solved: &dyn Source = &*SOLVED;
+    let (edge, last_rank) = (0xff81_8181_8181_81ff_u64, 0xff << 56);
+    select(("KQvK", solved), &options(), (queen, edge));
+    select(("KPvK", &MadeUp { scale: 1 }), &both(), (king, last_rank));
+}
+
+fn select((name, source): (&str, &dyn Source), options: &EncodeOptions, (man, goal): (Man, u64)) {
+    let mut random = fastrand::Rng::with_seed(10);
+    let mut position = || {
+        let position = random_position(&ending(name), &mut random).without_en_passant();
+        let is_own = position.of_color(Color::White).count_ones() == 2;
+        if is_own { position } else { position.swapped() }
+    };
+    let file = opened(written(name, source, options));
+    let read = |selection| {
+        WholeTable::read(&file, &selection, source, Crew::ALONE).expect("values behind")
+    };
+    for (turns, on_edge) in [([true, false], vec![]), ([false, true], vec![man])] {
+        let is_everywhere = on_edge.is_empty();
+        let part = read(Selection { turns, on_edge });
+        let (mut found, mut others) = (0, 0);
+        for _ in 0..20_000 {
+            let position = position();
+            let on_edge = is_everywhere || position.of(man) & goal != 0;
+            match part.code(&position) {
+                None => {
+                    assert!(!turns[position.turn as usize] || !on_edge, "{}", to_fen(&position));
+                    others += 1;
+                }
+                code => {
+                    assert_eq!(code, source.code(&position), "{}", to_fen(&position));
+                    found += 1;
+                }
+            }
+        }
+        assert!(found > 1000 && others > 1000, "{name}: {found} {others}");
+    }
+    // What moves away from the edge would lead to positions that are not there.
+    let whole = read(Selection { turns: [true; 2], on_edge: vec![man] });
+    for _ in 0..5000 {
+        let position = position();
+        assert_eq!(whole.code(&position), source.code(&position), "{}", to_fen(&position));
     }
 }
 

@@ -118,6 +118,16 @@ impl<S> Graph<S> {
         some.iter().flat_map(|&at| self.nodes[at].needed()).collect()
     }
 
+    /// The numbers of the nodes that some of them need, and of those that these need, and so on.
+    pub fn all_behind(&self, some: &[usize]) -> HashSet<usize> {
+        let mut found = self.needed_by(some);
+        let mut open: Vec<usize> = found.iter().copied().collect();
+        while let Some(at) = open.pop() {
+            open.extend(self.nodes[at].needed().filter(|&needed| found.insert(needed)));
+        }
+        found
+    }
+
     /// The number of the node whose file has a name: a path, the name of a file, or that without
     /// its ending.
     pub fn find(&self, name: &str) -> Option<usize> {

@@ -471,6 +471,7 @@ impl<'a> Build<'a> {
         // One room for all: the first touch of a page of memory costs as much as what is done
         // there.
         let mut area = Vec::new();
+        let mut small = Tables::new();
         for number in behind {
             let material = self.graph.nodes[number].source.material;
             let Some(wanted) = needed.remove(&material) else { continue };
@@ -480,10 +481,10 @@ impl<'a> Build<'a> {
             };
             let path = self.found.present.get(&number).or_else(|| self.written.get(&number));
             let Some(path) = path.filter(|_| !is_there) else { continue };
-            tracing::info!(table = %path.display(), "reading");
-            let values = load_table(path, &wanted, self.context(), &mut area)?;
-            self.tables.insert(material, Arc::new(values));
-            self.loaded.insert(material, wanted);
+            let (values, loaded) =
+                load_table((path, material), wanted, &mut small, self.context(), &mut area)?;
+            self.tables.insert(material, values);
+            self.loaded.insert(material, loaded);
         }
         Ok(())
     }

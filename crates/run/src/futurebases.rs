@@ -25,7 +25,7 @@ use crate::numbering::Numbering;
 use crate::options::RunContext;
 use crate::problem::FuturebaseProblem;
 use crate::progress::Progress;
-use crate::values::{decode_table, taking_of, tells_illegal, values_of, wanted_values};
+use crate::values::{decode_table, taking_of, tells_illegal, values_of};
 use crate::workplace::Workplace;
 
 /// How many indices of a futurebase are read in the time in which one position is solved and
@@ -156,7 +156,8 @@ impl OpenFuturebase<'_> {
         let own = material_of(&self.table);
         let free = !self.table.pieces().iter().any(ListedPiece::is_restricted);
         let normal = self.table.variant() == Variant::Normal;
-        let known = (free && normal).then(|| wanted_values(material).remove(&own.normalized().0));
+        let known = (free && normal)
+            .then(|| Wanted::behind(material, [true; 2]).remove(&own.normalized().0));
         let mut wanted = known.flatten().unwrap_or_else(Wanted::all);
         if let Some(behind) = behind {
             let oriented = |&swap: &bool| {

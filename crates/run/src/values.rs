@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use hoffman_board::{Color, Format, Material};
-use hoffman_plan::ending::PROMOTIONS;
-use hoffman_plan::{EndingJob, structures_behind};
+use hoffman_board::{Format, Material};
+use hoffman_plan::{EndingJob, complete, structures_behind};
 use hoffman_solve::{SolveOptions, Tables, clear_illegal, in_pages, solve_table};
 use hoffman_space::TableValues;
 use hoffman_table::entries::EntryCodec;
@@ -21,36 +20,10 @@ use crate::options::RunContext;
 use crate::progress::Silent;
 use crate::workplace::Workplace;
 
-/// The endings that moves lead to, with the part of their values that is needed.
-pub(crate) fn wanted_values(material: &Material) -> HashMap<Material, Wanted> {
-    let mut needed: HashMap<Material, Wanted> = HashMap::new();
-    for (mover, behind) in material.exits() {
-        let (normal, swapped) = behind.normalized();
-        let turn = if swapped { mover } else { mover.other() };
-        let mut wanted = Wanted::default();
-        wanted.sides[usize::from(turn == Color::Black)] = true;
-        if normal.is_symmetric() && normal.has_pawns() {
-            // A slice may stand for its image with colours exchanged.
-            wanted.sides = [true; 2];
-        }
-        if behind.men() == material.men() {
-            // A promotion without capture: the new man stands on the last rank.
-            let count = |m: &Material, role| *m.count.get(mover).get(role);
-            let promoted = PROMOTIONS.into_iter().find(|&r| count(&behind, r) > count(material, r));
-            let color = turn.other();
-            wanted.on_edge.extend(promoted.map(|role| (color, role)));
-            if normal.is_symmetric() && normal.has_pawns() {
-                wanted.on_edge.extend(promoted.map(|role| (color.other(), role)));
-            }
-        }
-        needed.entry(normal).or_default().extend(&wanted);
-    }
-    needed
-}
-
-/// The same for a job: a part of an ending leads to few pawn structures of others.
+/// The endings that the moves of a job lead to, with the part of their values that is needed: a part
+/// of an ending leads to few pawn structures of others.
 pub(crate) fn wanted_of_job(job: &EndingJob) -> HashMap<Material, Wanted> {
-    let mut needed = wanted_values(&job.material);
+    let mut needed = Wanted::behind(&job.material, [true; 2]);
     let Some(part) = &job.part else { return needed };
     for (material, structures) in structures_behind(&job.material, part) {
         if let Some(wanted) = needed.get_mut(&material).filter(|_| material.has_pawns()) {
@@ -68,17 +41,50 @@ pub(crate) const fn taking_of(format: Format) -> Taking {
     }
 }
 
-/// Reads a table file into memory, as values by rows.
+/// Whether an ending is quicker solved than read from a file that leans on others.
+pub(crate) fn is_quickly_solved(material: &Material) -> bool {
+    material.men() <= 4
+}
+
+/// Brings values of a complete ending into memory, by rows: at least those that are wanted; says
+/// which. They are read from its file, or solved with what is behind it, which is put among
+/// `small`.
 pub(crate) fn load_table(
-    path: &Path,
-    wanted: &Wanted,
+    (path, material): (&Path, Material),
+    wanted: Wanted,
+    small: &mut Tables,
     run: RunContext<'_>,
     area: &mut Vec<u8>,
-) -> Result<TableValues, RunError> {
+) -> Result<(Arc<TableValues>, Wanted), RunError> {
     let mut table = Table::open(path, run.workplace.source_options())?;
     table.check_length()?;
+    if is_quickly_solved(&material) && table.leans() && run.pages.is_none() {
+        tracing::info!(%material, "is solved instead of read");
+        return Ok((solve_small(material, small, run)?, Wanted::all()));
+    }
+    tracing::info!(table = %path.display(), "reading");
     let taking = taking_of(run.workplace.format());
-    values_of(&table, (wanted, taking), run, area)
+    let values = values_of(&table, (&wanted, taking), run, area)?;
+    Ok((Arc::new(values), wanted))
+}
+
+/// Solves a small ending with all that is behind it, as far as that is not among `small`.
+fn solve_small(
+    material: Material,
+    small: &mut Tables,
+    run: RunContext<'_>,
+) -> Result<Arc<TableValues>, RunError> {
+    let outcomes = !run.workplace.format().has_distance();
+    let options = SolveOptions { count: false, keep: true, outcomes, ..SolveOptions::default() };
+    for job in complete([material]) {
+        if !small.contains_key(&job.material) {
+            run.workplace.check_stop()?;
+            let mut values = TableValues::new(job.material, job.slices());
+            solve_table(&mut values, small, &options, &|| {})?;
+            small.insert(job.material, Arc::new(values));
+        }
+    }
+    Ok(Arc::clone(&small[&material]))
 }
 
 /// The values of an open table, whose entries are read into `area` on the way; in pages, if there

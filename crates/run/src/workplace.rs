@@ -10,9 +10,9 @@ use hoffman_solve::Method;
 use hoffman_store::{
     Lock, Storage, check_place, files, files_like, folder_of, is_file, lock_name, tidy,
 };
-use hoffman_table::Stop;
 use hoffman_table::blocks::{CellStreams, has_suffix};
 use hoffman_table::htb::{Compression, SourceOptions};
+use hoffman_table::{SharedValues, Stop};
 
 use crate::error::RunError;
 use crate::memory::{available_memory, usual_margin};
@@ -21,6 +21,10 @@ use crate::threads::Threads;
 
 /// The most bytes of a control file.
 const LONGEST_CONTROL_FILE: u64 = 4 << 20;
+
+/// The most bytes of values of tables that futurebases lean on, between two that do: those of four
+/// men, of one side to move.
+const LEANED_ON: u64 = 24 << 20;
 
 /// How often a run that waits for a lock looks again.
 const LOOK: Duration = Duration::from_millis(50);
@@ -62,6 +66,8 @@ pub struct Workplace {
     /// The threads for the tables of control files that are worth them; none: those of the caller's
     /// pool.
     pub threads: Option<Threads>,
+    /// Values of small tables that several futurebases lean on: each is decoded once.
+    pub leaned_on: Arc<SharedValues>,
 }
 
 impl Default for Workplace {
@@ -82,6 +88,7 @@ impl Default for Workplace {
             reproducible: false,
             tables: None,
             threads: None,
+            leaned_on: Arc::new(SharedValues::new(LEANED_ON)),
         }
     }
 }
@@ -134,7 +141,8 @@ impl Workplace {
         let usual = SourceOptions { storage, stop, ..SourceOptions::default() };
         // Two thirds of what is free, for a table and those behind it.
         let free = available_memory().filter(|_| self.memory.is_none()).unwrap_or(0);
-        SourceOptions { whole_limit: usual.whole_limit.max(free / 3), ..usual }
+        let values = self.memory.is_none().then(|| Arc::clone(&self.leaned_on));
+        SourceOptions { whole_limit: usual.whole_limit.max(free / 3), values, ..usual }
     }
 
     /// The lock of a table; none if another run has it.

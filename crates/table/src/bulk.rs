@@ -49,6 +49,11 @@ impl Table {
         Ok(())
     }
 
+    /// Whether values follow from those of the tables behind, so that reading them takes long.
+    pub fn leans(&self) -> bool {
+        self.entries.leans()
+    }
+
     /// How many entries are best asked for at once where all are wanted.
     pub fn together(&self) -> u64 {
         self.entries.together(&self.shape)
@@ -159,20 +164,20 @@ impl Table {
 }
 
 impl Table {
-    /// All values of a table, exactly.
+    /// The values of a table with their distances, as far as they are wanted.
     ///
     /// # Errors
     ///
     /// Damage; too little memory; entries that are no values of positions; the caller asked to
     /// stop.
-    pub fn all_values(&self, stop: &Stop) -> Result<TableValues, TableError> {
-        let (wanted, taking) = (Wanted::all(), Taking::Exactly);
-        if let Some(values) = self.foreign_values(&wanted, taking, None, None, stop)? {
+    pub fn exact_values(&self, wanted: &Wanted, stop: &Stop) -> Result<TableValues, TableError> {
+        let taking = Taking::Exactly;
+        if let Some(values) = self.foreign_values(wanted, taking, None, None, stop)? {
             return Ok(values);
         }
         let mut area = Vec::new();
         self.read_packed(&mut area)?;
-        let values = decode(self.space(), self.codec(), &area, &wanted, taking, stop);
+        let values = decode(self.space(), self.codec(), &area, wanted, taking, stop);
         values.map_err(|problem| self.error(problem.into()))
     }
 
@@ -185,7 +190,7 @@ impl Table {
         another: Option<&TableValues>,
         stop: &Stop,
     ) -> Result<Option<TableValues>, TableError> {
-        if !self.entries.has_rows(&self.shape).map_err(|problem| self.error(problem))? {
+        if !self.entries.has_rows(&self.shape, wanted).map_err(|problem| self.error(problem))? {
             return Ok(None);
         }
         let values =

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hoffman_space::TableValues;
 
 use crate::reader::{Table, TableError};
+use crate::rows::Wanted;
 use crate::stop::Stop;
 
 /// The values of tables that were read as a whole, up to so many bytes: what was not asked for
@@ -22,6 +23,8 @@ pub struct SharedValues {
 struct HeldValues {
     path: PathBuf,
     fingerprint: Option<Vec<u8>>,
+    /// What was read of it.
+    wanted: Wanted,
     bytes: u64,
     values: Arc<TableValues>,
 }
@@ -47,56 +50,60 @@ impl SharedValues {
         self.held().iter().map(|held| held.path.clone()).collect()
     }
 
-    /// All values of a table, exactly; see [`Table::all_values`].
+    /// All values of a table, exactly; see [`Table::exact_values`].
     ///
     /// # Errors
     /// As there.
     pub fn of(&self, table: &Table, stop: &Stop) -> Result<Arc<TableValues>, TableError> {
-        self.of_file(table, || table.all_values(stop))
+        self.of_file(table, &Wanted::all(), |wanted| table.exact_values(wanted, stop))
     }
 
-    /// The same of what `open` gives, which is the table again.
+    /// Values of what `open` gives, which is the table again: at least those that are wanted.
     pub(crate) fn of_another(
         &self,
-        table: &Table,
+        (table, wanted): (&Table, &Wanted),
         stop: &Stop,
         open: impl FnOnce() -> Result<Table, TableError>,
     ) -> Result<Arc<TableValues>, TableError> {
-        self.of_file(table, || open()?.all_values(stop))
+        self.of_file(table, wanted, |wanted| open()?.exact_values(wanted, stop))
     }
 
     fn of_file(
         &self,
         table: &Table,
-        decode: impl FnOnce() -> Result<TableValues, TableError>,
+        wanted: &Wanted,
+        decode: impl FnOnce(&Wanted) -> Result<TableValues, TableError>,
     ) -> Result<Arc<TableValues>, TableError> {
         let path = table.path().canonicalize().unwrap_or_else(|_| table.path().to_owned());
         let fingerprint = table.entries.fingerprint();
-        if let Some(values) = self.find(&path, fingerprint.as_deref()) {
-            return Ok(values);
+        let mut wanted = wanted.clone();
+        if let Some(held) = self.take(&path, fingerprint.as_deref()) {
+            let values = held.wanted.covers(&wanted).then(|| Arc::clone(&held.values));
+            // Who asks next may want either.
+            wanted.extend(&held.wanted);
+            self.held().push(held);
+            if let Some(values) = values {
+                return Ok(values);
+            }
         }
         // Not under the lock: tables behind are asked for here, too.
-        let values = Arc::new(decode()?);
+        let values = Arc::new(decode(&wanted)?);
         let bytes = values.bytes() as u64;
         if bytes <= self.room {
             let mut held = self.held();
+            held.retain(|held| held.path != path);
             Self::shrink(&mut held, self.room - bytes);
             let values = Arc::clone(&values);
-            held.push(HeldValues { path, fingerprint, bytes, values });
+            held.push(HeldValues { path, fingerprint, wanted, bytes, values });
         }
         Ok(values)
     }
 
-    fn find(&self, path: &std::path::Path, fingerprint: Option<&[u8]>) -> Option<Arc<TableValues>> {
+    /// What is held of a file, if it is still the same.
+    fn take(&self, path: &std::path::Path, fingerprint: Option<&[u8]>) -> Option<HeldValues> {
         let mut held = self.held();
         let at = held.iter().position(|held| held.path == path)?;
-        let found = held.remove(at);
-        if found.fingerprint.as_deref() != fingerprint {
-            return None;
-        }
-        let values = Arc::clone(&found.values);
-        held.push(found);
-        Some(values)
+        Some(held.remove(at)).filter(|found| found.fingerprint.as_deref() == fingerprint)
     }
 
     fn shrink(held: &mut Vec<HeldValues>, room: u64) {

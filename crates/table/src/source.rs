@@ -98,14 +98,14 @@ pub trait Entries: fmt::Debug + Send + Sync {
         pack_one_by_one(self, shape, (first, &Stop::default()), area)
     }
 
-    /// Whether there is a quicker way to all values than by their indices, for complete endings:
-    /// [`Entries::row`]. Prepares for it.
+    /// Whether there is a quicker way to values that are wanted than by their indices, for complete
+    /// endings: [`Entries::row`]. Prepares for it.
     ///
     /// # Errors
     /// As [`Entries::number`].
     #[cfg(feature = "bulk")]
-    fn has_rows(&self, shape: &Shape) -> Result<bool, TableProblem> {
-        let _ = shape;
+    fn has_rows(&self, shape: &Shape, wanted: &crate::rows::Wanted) -> Result<bool, TableProblem> {
+        let _ = (shape, wanted);
         Ok(false)
     }
 
@@ -123,6 +123,12 @@ pub trait Entries: fmt::Debug + Send + Sync {
     ) -> Result<(), TableProblem> {
         let _ = (shape, row, values);
         Err(crate::rows::RowsError::Entry.into())
+    }
+
+    /// Whether values follow from those of the tables behind, so that reading them takes long.
+    #[cfg(feature = "bulk")]
+    fn leans(&self) -> bool {
+        false
     }
 
     /// How many entries are unpacked together, where it is about that many; a caller that asks for

@@ -21,7 +21,7 @@ use crate::entries::EntryValue;
 use crate::htb::SourceOptions;
 use crate::reader::{Table, TableError, TableProblem};
 #[cfg(feature = "bulk")]
-use crate::rows::RowsError;
+use crate::rows::{RowsError, Wanted};
 
 /// Tables by their endings, and whether outcomes are enough of them; none of those that are not
 /// there.
@@ -77,28 +77,33 @@ impl TablesBehind {
         Err(missing(position))
     }
 
-    /// All values of the endings behind an ending, if they fit into so many bytes.
+    /// Values of endings, as far as they are wanted, if they fit into so many bytes. Bare kings need
+    /// no table.
     #[cfg(feature = "bulk")]
-    pub(super) fn all(
+    pub(super) fn values(
         &self,
-        ending: &Material,
+        wanted: HashMap<Material, Wanted>,
         room: u64,
     ) -> Result<Option<Vec<Arc<TableValues>>>, TableProblem> {
         let mut tables = Vec::new();
-        for material in endings_behind(ending) {
-            let table = self.table(&material);
-            tables.push(table.ok_or(TableProblem::Behind { ending: material })?);
+        for (material, wanted) in wanted.into_iter().filter(|(material, _)| material.men() > 2) {
+            let table = self.table(&material).ok_or(TableProblem::Behind { ending: material })?;
+            tables.push((table, wanted));
         }
-        let values = tables.iter().map(|table| table.space().size());
+        let values = tables.iter().map(|(table, _)| table.space().size());
         if values.fold(0, u64::saturating_add) > room {
             return Ok(None);
         }
         let (stop, shared) = (&self.options.stop, &self.options.values);
-        let values = tables.iter().map(|table| match shared {
+        let values = tables.iter().map(|(table, wanted)| match shared {
             // A table of its own for the time in which it is decoded: what it has in memory by then
             // would stay there with one of the family.
-            Some(shared) => shared.of_another(table, stop, || self.open_again(table.path())),
-            None => table.all_values(stop).map(Arc::new),
+            Some(shared) => {
+                // Who asks next wants other promoted men, on whatever squares.
+                let wanted = Wanted { on_edge: Vec::new(), ..wanted.clone() };
+                shared.of_another((table, &wanted), stop, || self.open_again(table.path()))
+            }
+            None => table.exact_values(wanted, stop).map(Arc::new),
         });
         let values: Result<_, _> = values.collect();
         values.map(Some).map_err(of_another)
@@ -209,7 +214,9 @@ pub(crate) fn values_behind(
     let men = table.pieces().iter().map(|piece| (piece.color, piece.role));
     let options = SourceOptions { whole_limit: room, ..SourceOptions::default() };
     let behind = TablesBehind::beside((table.path(), outcomes), options, Family::new());
-    let values = behind.all(&Material::from_men(men), room)?;
+    let ending = Material::from_men(men);
+    let all = endings_behind(&ending).into_iter().map(|ending| (ending, Wanted::all()));
+    let values = behind.values(all.collect(), room)?;
     values.ok_or_else(|| RowsError::TooLarge(room).into())
 }
 

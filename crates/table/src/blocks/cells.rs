@@ -12,7 +12,7 @@ use hoffman_hbf::{
     answer, value_of,
 };
 #[cfg(feature = "bulk")]
-use hoffman_hbf::{WholeError, WholeTable};
+use hoffman_hbf::{Selection, WholeError, WholeTable};
 #[cfg(feature = "bulk")]
 use hoffman_store::available_memory;
 
@@ -49,6 +49,9 @@ pub(super) struct CellEntries {
     /// All values, once many entries were asked for; none if they are too many.
     #[cfg(feature = "bulk")]
     whole: OnceLock<Option<WholeTable>>,
+    /// The first selection of them that was asked for, likewise.
+    #[cfg(feature = "bulk")]
+    selected: OnceLock<(Wanted, Option<WholeTable>)>,
 }
 
 impl CellEntries {
@@ -64,6 +67,8 @@ impl CellEntries {
             behind,
             #[cfg(feature = "bulk")]
             whole: OnceLock::new(),
+            #[cfg(feature = "bulk")]
+            selected: OnceLock::new(),
         }
     }
 
@@ -157,7 +162,7 @@ impl Lookup for CellEntries {
 
     fn stored(&self, position: &Position, asked: Asked) -> Result<Stored, TableProblem> {
         #[cfg(feature = "bulk")]
-        if let Some(Some(whole)) = self.whole.get()
+        if let Some(whole) = self.in_memory()
             && let Some(code) = whole.code(position)
         {
             return Ok(Stored::Exactly(code));
@@ -236,8 +241,8 @@ impl Entries for CellEntries {
     }
 
     #[cfg(feature = "bulk")]
-    fn has_rows(&self, _shape: &Shape) -> Result<bool, TableProblem> {
-        self.decode_all()
+    fn has_rows(&self, _shape: &Shape, wanted: &Wanted) -> Result<bool, TableProblem> {
+        self.decode_selected(wanted)
     }
 
     #[cfg(feature = "bulk")]
@@ -255,7 +260,7 @@ impl Entries for CellEntries {
         let walking = row.men[row.walks].1;
         let walking = man(walking.color, walking.role);
         let mut rest = row.squares.0;
-        if let Some(Some(whole)) = self.whole.get()
+        if let Some(whole) = self.in_memory()
             && position.en_passant.is_none()
         {
             let mut codes = [0; 64];
@@ -293,6 +298,11 @@ impl Entries for CellEntries {
         Ok(None)
     }
 
+    #[cfg(feature = "bulk")]
+    fn leans(&self) -> bool {
+        WholeTable::leaning(&self.file, &Selection::all()) != [false; 2]
+    }
+
     fn fingerprint(&self) -> Option<Vec<u8>> {
         self.file.fingerprint().ok()
     }
@@ -309,8 +319,53 @@ impl CellEntries {
         if let Some(whole) = self.whole.get() {
             return Ok(whole.is_some());
         }
-        let whole = self.all_values()?;
+        let whole = self.decoded(&Selection::all())?;
         Ok(self.whole.get_or_init(|| whole).is_some())
+    }
+
+    /// The same of the values that are wanted: those that somebody asks for first are brought there
+    /// by themselves.
+    fn decode_selected(&self, wanted: &Wanted) -> Result<bool, TableProblem> {
+        let selection = self.selection(wanted);
+        if selection == Selection::all() || matches!(self.whole.get(), Some(Some(_))) {
+            return self.decode_all();
+        }
+        if self.selected.get().is_none() {
+            let decoded = self.decoded(&selection)?;
+            let wanted = Wanted { structures: None, apart: true, ..wanted.clone() };
+            let _ = self.selected.set((wanted, decoded));
+        }
+        match self.selected.get() {
+            Some((selected, decoded)) if selected.covers(wanted) => Ok(decoded.is_some()),
+            _ => self.decode_all(),
+        }
+    }
+
+    /// What is in memory of the values.
+    fn in_memory(&self) -> Option<&WholeTable> {
+        let whole = self.whole.get().and_then(Option::as_ref);
+        whole.or_else(|| self.selected.get()?.1.as_ref())
+    }
+
+    /// The positions that are wanted, in the colours of the file.
+    fn selection(&self, wanted: &Wanted) -> Selection {
+        let (normal, swapped) = self.ending().normalized();
+        if normal.is_symmetric() {
+            return Selection::all();
+        }
+        let [white, black] = wanted.sides;
+        let on_edge = wanted
+            .on_edge
+            .iter()
+            .map(|&(color, role)| man(if swapped { color.other() } else { color }, role));
+        let turns = if swapped { [black, white] } else { [white, black] };
+        Selection { turns, on_edge: on_edge.collect() }
+    }
+
+    /// The ending, in the colours of the file.
+    fn ending(&self) -> hoffman_board::Material {
+        let kings = Color::ALL.map(|color| (color, Role::King));
+        hoffman_board::Material::from_men(men_of(&self.material).chain(kings))
     }
 
     /// Packs all entries of the table, 64 positions at a time: several times faster than by their
@@ -336,21 +391,17 @@ impl CellEntries {
         Ok(true)
     }
 
-    fn all_values(&self) -> Result<Option<WholeTable>, TableProblem> {
+    /// The values of a selection, if they and those behind fit into what is allowed.
+    fn decoded(&self, selection: &Selection) -> Result<Option<WholeTable>, TableProblem> {
         let room = self.behind.options.whole_limit;
-        if WholeTable::bytes(&self.file) > room {
+        if WholeTable::bytes(&self.file, selection) > room {
             return Ok(None);
         }
-        let behind = if WholeTable::leans(&self.file) {
-            let kings = Color::ALL.map(|color| (color, Role::King));
-            let ending = hoffman_board::Material::from_men(men_of(&self.material).chain(kings));
-            let Some(behind) = self.behind.all(&ending, room)? else { return Ok(None) };
-            behind
-        } else {
-            Vec::new()
-        };
-        let whole =
-            WholeTable::read(&self.file, &Others::of(&behind), crew(&self.behind.options.stop));
+        let leaning = WholeTable::leaning(&self.file, selection);
+        let wanted = Wanted::behind(&self.ending(), leaning);
+        let Some(behind) = self.behind.values(wanted, room)? else { return Ok(None) };
+        let crew = crew(&self.behind.options.stop);
+        let whole = WholeTable::read(&self.file, selection, &Others::of(&behind), crew);
         let whole = whole.map_err(|error| match error {
             WholeError::File(problem) => TableProblem::from(problem),
             WholeError::Missing(position) => missing(&position),

@@ -177,9 +177,6 @@ impl<'v> Values<'v> {
     /// those like it. None if there is none, or none so simple.
     fn line(&self, men: &MenSquares, turn: Color, mut walks: usize) -> Option<MoverLine<'v>> {
         let layout = &self.table.layout;
-        if !layout.is_complete() {
-            return None;
-        }
         let (slice, orientation) = self.slice(men.pawns)?;
         let first = orientation.symmetry();
         let mut squares = men.movers;
@@ -193,6 +190,9 @@ impl<'v> Values<'v> {
             let half = (squares.len() - 2) / 2;
             squares[2..].rotate_left(half);
             walks = if walks < 2 { 1 - walks } else { 2 + (walks - 2 + half) % (2 * half) };
+        }
+        if layout.has_overlaps() || !layout.has_all_places(walks) {
+            return None;
         }
         let second = match layout.kings() {
             KingPlacement::Pairs => layout.king_base(squares[0], squares[1])?.1,

@@ -14,7 +14,7 @@ use crate::blocks::{CellFile, CellStreams, expect_beside, has_cells, has_suffix,
 use crate::entries::Number;
 use crate::htb::{HtbError, SourceOptions};
 use crate::reader::{Table, TableError, TableProblem};
-use crate::rows::{Distances, encode};
+use crate::rows::{Distances, Wanted, encode};
 use crate::stop::Stop;
 use crate::writer::{TableContents, WriteError, WriteProblem};
 
@@ -82,7 +82,7 @@ fn as_cells(
         return Ok(Some(why));
     }
     let stop = Stop::default();
-    let values = match table.all_values(&stop) {
+    let values = match table.exact_values(&Wanted::all(), &stop) {
         Ok(values) => values,
         Err(TableError { problem: TableProblem::Rows(problem), .. }) => {
             return Ok(Some(problem.to_string()));

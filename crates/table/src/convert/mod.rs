@@ -28,7 +28,7 @@ use crate::entries::{EntryCodec, EntryError, Number};
 use crate::htb::Compression;
 use crate::index::{IndexParams, IndexSpace};
 use crate::reader::Table;
-use crate::rows::Distances;
+use crate::rows::{Distances, Wanted};
 use crate::stop::Stop;
 use crate::writer::{TableContents, TableWriter};
 
@@ -266,7 +266,7 @@ impl Conversion<'_> {
         let stop = Stop::default();
         let text = header.get(..prefix_length(header).unwrap_or(0)).unwrap_or_default();
         let text = decode_text(text, &self.target.display().to_string())?;
-        let values = self.table.all_values(&stop)?;
+        let values = self.table.exact_values(&Wanted::all(), &stop)?;
         let behind = contained::behind_if_it_leans(self.table, self.options, true)?;
         let file = CellFile {
             storage: files(),

@@ -1,9 +1,9 @@
 //! Which values of a table are asked for, and how its numbers are taken.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use hoffman_board::{Color, Role, Value};
+use hoffman_board::{Color, Material, Role, Value};
 use hoffman_space::{Layout, PawnSquares};
 
 use crate::entries::EntryValue;
@@ -27,6 +27,38 @@ impl Wanted {
     /// All values.
     pub fn all() -> Wanted {
         Wanted { sides: [true; 2], ..Wanted::default() }
+    }
+
+    /// The endings that captures and promotions of the sides `moving` lead to, White first, with the
+    /// part of their values that is needed.
+    pub fn behind(material: &Material, moving: [bool; 2]) -> HashMap<Material, Wanted> {
+        let mut needed: HashMap<Material, Wanted> = HashMap::new();
+        let exits = material.exits().into_iter();
+        for (mover, behind) in
+            exits.filter(|&(mover, _)| moving[usize::from(mover == Color::Black)])
+        {
+            let (normal, swapped) = behind.normalized();
+            let turn = if swapped { mover } else { mover.other() };
+            let mut wanted = Wanted::default();
+            wanted.sides[usize::from(turn == Color::Black)] = true;
+            if normal.is_symmetric() && normal.has_pawns() {
+                // A slice may stand for its image with colours exchanged.
+                wanted.sides = [true; 2];
+            }
+            if behind.men() == material.men() {
+                // A promotion without capture: the new man stands on the last rank.
+                let count = |m: &Material, role| *m.count.get(mover).get(role);
+                let is_new = |&role: &Role| count(&behind, role) > count(material, role);
+                let promoted = Role::ALL.into_iter().find(is_new);
+                let color = turn.other();
+                wanted.on_edge.extend(promoted.map(|role| (color, role)));
+                if normal.is_symmetric() && normal.has_pawns() {
+                    wanted.on_edge.extend(promoted.map(|role| (color.other(), role)));
+                }
+            }
+            needed.entry(normal).or_default().extend(&wanted);
+        }
+        needed
     }
 
     /// Whether everything that `other` asks for is asked for.
