@@ -14,6 +14,7 @@ mod cache;
 mod codes;
 mod page_file;
 mod proptable;
+mod room;
 mod runs;
 mod stretch;
 
@@ -27,6 +28,7 @@ use hoffman_store::{Storage, StoredFile, disk};
 use rayon::prelude::*;
 
 use cache::{Cache, TRIES};
+use room::FileRoom;
 
 pub use codes::PagedCodes;
 pub use page_file::{Lifted, Page, PageFile};
@@ -97,9 +99,7 @@ const FILES: usize = 8;
 #[derive(Debug, Default)]
 struct OnDisk {
     file: Option<Arc<dyn StoredFile>>,
-    end: u64,
-    /// Places that were given up, by length in words.
-    free: HashMap<u32, Vec<u64>>,
+    room: FileRoom,
 }
 
 impl Pages {
@@ -319,13 +319,12 @@ impl Pages {
 
     /// A place for so many words: one that was given up, or at the end.
     fn place(&self, on_disk: &mut OnDisk, len: u32) -> io::Result<u64> {
-        if let Some(at) = on_disk.free.get_mut(&len).and_then(Vec::pop) {
+        let bytes = bytes_of(len);
+        if let Some(at) = on_disk.room.take(bytes) {
             return Ok(at);
         }
-        let bytes = 8 * u64::from(len);
         self.grow(bytes)?;
-        on_disk.end += bytes;
-        Ok(on_disk.end - bytes)
+        Ok(on_disk.room.append(bytes))
     }
 
     fn get(&self, places: &Places, start: u64, words: &mut [u64]) -> io::Result<()> {
@@ -342,9 +341,14 @@ impl Pages {
     fn give_up(&self, places: &Places) {
         let places = std::mem::take(&mut *places.lock().unwrap_or_else(PoisonError::into_inner));
         for (start, (at, len)) in places {
-            self.on_disk(start, len).free.entry(len).or_default().push(at);
+            self.on_disk(start, len).room.give_up(at, bytes_of(len));
         }
     }
+}
+
+/// What a page of so many words takes on the disk; an empty one has a place, too.
+fn bytes_of(len: u32) -> u64 {
+    8 * u64::from(len.max(1))
 }
 
 /// Systems take their time to forget what large files held, a file at a time.

@@ -7,7 +7,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use hoffman_store::StoredFile;
 
-use crate::{FILES, OnDisk, Pages, read_at, write_at};
+use crate::{FILES, OnDisk, Pages, bytes_of, read_at, write_at};
 
 /// A part of a working file, given up when it is dropped.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Stretch {
 
 impl Drop for Stretch {
     fn drop(&mut self) {
-        locked(&self.pages, self.number).free.entry(self.len).or_default().push(self.at);
+        locked(&self.pages, self.number).room.give_up(self.at, bytes_of(self.len));
     }
 }
 
@@ -157,7 +157,7 @@ mod tests {
             assert!(both.iter_mut().all(|sequence| sequence.take().is_none()));
         }
         // What was given up is used again, though not always in the same file.
-        let ends = pages.on_disk.iter().map(|on_disk| on_disk.lock().unwrap().end);
+        let ends = pages.on_disk.iter().map(|on_disk| on_disk.lock().unwrap().room.end());
         assert!(ends.sum::<u64>() < 3 * 8 * 2 * 18_000);
         pages.check().unwrap();
     }
