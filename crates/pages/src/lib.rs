@@ -323,7 +323,7 @@ impl Pages {
         if let Some(at) = on_disk.room.take(bytes) {
             return Ok(at);
         }
-        self.grow(bytes)?;
+        self.grow(on_disk.room.growth(bytes))?;
         Ok(on_disk.room.append(bytes))
     }
 

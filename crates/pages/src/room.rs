@@ -31,10 +31,26 @@ impl FileRoom {
         Some(at)
     }
 
-    /// A place for so many bytes at the end.
+    /// By how much the file grows if so many bytes are appended.
+    pub(crate) fn growth(&self, bytes: u64) -> u64 {
+        bytes.saturating_sub(self.tail())
+    }
+
+    /// A place for so many bytes at the end, where less than that is free.
     pub(crate) fn append(&mut self, bytes: u64) -> u64 {
-        self.end += bytes;
-        self.end - bytes
+        let tail = self.tail();
+        let at = self.end - tail;
+        if tail > 0 {
+            self.remove(at, tail);
+        }
+        self.end = at + bytes;
+        at
+    }
+
+    /// How much is free at the end.
+    fn tail(&self) -> u64 {
+        let last = self.by_place.last_key_value();
+        last.filter(|&(&at, &length)| at + length == self.end).map_or(0, |(_, &length)| length)
     }
 
     /// Gives up a place.

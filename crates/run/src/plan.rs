@@ -138,10 +138,10 @@ fn memory_of_inputs(graph: &Graph<EndingJob>, at: usize, workplace: &Workplace) 
         };
         side * sides.into_iter().filter(|&side| side).count() as u64
     };
-    // A part takes few of the values of a file, but it is unpacked as a whole.
-    let packed = if node.source.part.is_some() { 1 } else { 2 };
-    let read = node.needed().filter(|at| !is_solved(at));
-    let in_hand = read.map(|at| graph.nodes[at].positions() / packed).max().unwrap_or(0);
+    // A part takes few of the values of a file, but it is unpacked as a whole; of a file that leans
+    // the other side to move may be stored. Small ones may be read all the same.
+    let packed = if lean || node.source.part.is_some() { 1 } else { 2 };
+    let in_hand = node.needed().map(|at| graph.nodes[at].positions() / packed).max().unwrap_or(0);
     let solved: Vec<usize> = node.needed().filter(is_solved).collect();
     let behind = graph.all_behind(&solved).into_iter().filter(|at| !solved.contains(at));
     let behind = behind.map(|at| graph.nodes[at].positions());

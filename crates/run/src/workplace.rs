@@ -22,8 +22,8 @@ use crate::threads::Threads;
 /// The most bytes of a control file.
 const LONGEST_CONTROL_FILE: u64 = 4 << 20;
 
-/// The most bytes of values of tables that futurebases lean on, between two that do: those of four
-/// men, of one side to move.
+/// The most bytes of values that are held of tables on which futurebases lean: of four men with a
+/// pawn four, one side to move, or a dozen without.
 const LEANED_ON: u64 = 24 << 20;
 
 /// How often a run that waits for a lock looks again.

@@ -1,7 +1,7 @@
 //! Values of whole tables that several readers need one after the other: each is decoded once, as
 //! long as there is room.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hoffman_space::TableValues;
@@ -77,14 +77,8 @@ impl SharedValues {
         let path = table.path().canonicalize().unwrap_or_else(|_| table.path().to_owned());
         let fingerprint = table.entries.fingerprint();
         let mut wanted = wanted.clone();
-        if let Some(held) = self.take(&path, fingerprint.as_deref()) {
-            let values = held.wanted.covers(&wanted).then(|| Arc::clone(&held.values));
-            // Who asks next may want either.
-            wanted.extend(&held.wanted);
-            self.held().push(held);
-            if let Some(values) = values {
-                return Ok(values);
-            }
+        if let Some(values) = self.find(&path, fingerprint.as_deref(), &mut wanted) {
+            return Ok(values);
         }
         // Not under the lock: tables behind are asked for here, too.
         let values = Arc::new(decode(&wanted)?);
@@ -99,11 +93,27 @@ impl SharedValues {
         Ok(values)
     }
 
-    /// What is held of a file, if it is still the same.
-    fn take(&self, path: &std::path::Path, fingerprint: Option<&[u8]>) -> Option<HeldValues> {
+    /// What is held of a file, if it is still the same and has all that is wanted. If it lacks
+    /// something, what it has is wanted, too: who asks next may want either.
+    fn find(
+        &self,
+        path: &Path,
+        fingerprint: Option<&[u8]>,
+        wanted: &mut Wanted,
+    ) -> Option<Arc<TableValues>> {
         let mut held = self.held();
         let at = held.iter().position(|held| held.path == path)?;
-        Some(held.remove(at)).filter(|found| found.fingerprint.as_deref() == fingerprint)
+        let found = held.remove(at);
+        if found.fingerprint.as_deref() != fingerprint {
+            return None;
+        }
+        if !found.wanted.covers(wanted) {
+            wanted.extend(&found.wanted);
+            return None;
+        }
+        let values = Arc::clone(&found.values);
+        held.push(found);
+        Some(values)
     }
 
     fn shrink(held: &mut Vec<HeldValues>, room: u64) {

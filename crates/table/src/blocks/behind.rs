@@ -90,12 +90,18 @@ impl TablesBehind {
             let table = self.table(&material).ok_or(TableProblem::Behind { ending: material })?;
             tables.push((table, wanted));
         }
-        let values = tables.iter().map(|(table, _)| table.space().size());
-        if values.fold(0, u64::saturating_add) > room {
+        // A place for each side to move that is wanted.
+        let places = |(table, wanted): &(Arc<Table>, Wanted)| {
+            let sides = wanted.sides.into_iter().filter(|&side| side).count() as u64;
+            table.space().size() / 2 * sides
+        };
+        if tables.iter().map(places).fold(0, u64::saturating_add) > room {
             return Ok(None);
         }
         let (stop, shared) = (&self.options.stop, &self.options.values);
-        let values = tables.iter().map(|(table, wanted)| match shared {
+        // Only files of blocks tell whether they are still the same.
+        let shared = |table: &Table| shared.as_ref().filter(|_| table.is_of_blocks());
+        let values = tables.iter().map(|(table, wanted)| match shared(table) {
             // A table of its own for the time in which it is decoded: what it has in memory by then
             // would stay there with one of the family.
             Some(shared) => {

@@ -350,7 +350,8 @@ impl CellEntries {
     /// The positions that are wanted, in the colours of the file.
     fn selection(&self, wanted: &Wanted) -> Selection {
         let (normal, swapped) = self.ending().normalized();
-        if normal.is_symmetric() {
+        // With both sides to move a man may leave the edge: all positions follow from each other.
+        if normal.is_symmetric() || wanted.sides == [true; 2] {
             return Selection::all();
         }
         let [white, black] = wanted.sides;
