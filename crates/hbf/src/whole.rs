@@ -137,8 +137,8 @@ impl Cells {
 }
 
 impl WholeTable {
-    /// How many bytes the values of a selection take at most: of one byte each, if no distance needs
-    /// two.
+    /// How many bytes the values of a selection take at most: of one byte each, if no distance
+    /// needs two.
     pub fn bytes(file: &HbfFile, selection: &Selection) -> u64 {
         let of =
             |stream: &CellStream| stream.blocks.saturating_mul(TILES * stream.tile_cells as u64);
@@ -150,8 +150,8 @@ impl WholeTable {
         largest.saturating_mul(count as u64 * if wide { 2 } else { 1 })
     }
 
-    /// The sides whose captures and promotions are looked up in the tables behind, for the values of
-    /// a selection.
+    /// The sides whose captures and promotions are looked up in the tables behind, for the values
+    /// of a selection.
     pub fn leaning(file: &HbfFile, selection: &Selection) -> [bool; 2] {
         let NeededSides { decoded, followed } = NeededSides::of(file, selection);
         let mut leaning = followed;

@@ -233,8 +233,8 @@ fn the_other_side_in_memory_is_that_of_single_positions() {
     }
 }
 
-/// Of a selection every position has its value, and no other one has a wrong value, whichever side is
-/// stored.
+/// Of a selection every position has its value, and no other one has a wrong value, whichever side
+/// is stored.
 #[test]
 fn a_selection_in_memory_has_the_values_of_its_positions() {
     let white = |kind| Man { color: Color::White, kind };

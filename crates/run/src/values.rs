@@ -20,8 +20,8 @@ use crate::options::RunContext;
 use crate::progress::Silent;
 use crate::workplace::Workplace;
 
-/// The endings that the moves of a job lead to, with the part of their values that is needed: a part
-/// of an ending leads to few pawn structures of others.
+/// The endings that the moves of a job lead to, with the part of their values that is needed: a
+/// part of an ending leads to few pawn structures of others.
 pub(crate) fn wanted_of_job(job: &EndingJob) -> HashMap<Material, Wanted> {
     let mut needed = Wanted::behind(&job.material, [true; 2]);
     let Some(part) = &job.part else { return needed };

@@ -77,8 +77,8 @@ impl TablesBehind {
         Err(missing(position))
     }
 
-    /// Values of endings, as far as they are wanted, if they fit into so many bytes. Bare kings need
-    /// no table.
+    /// Values of endings, as far as they are wanted, if they fit into so many bytes. Bare kings
+    /// need no table.
     #[cfg(feature = "bulk")]
     pub(super) fn values(
         &self,

@@ -29,8 +29,8 @@ impl Wanted {
         Wanted { sides: [true; 2], ..Wanted::default() }
     }
 
-    /// The endings that captures and promotions of the sides `moving` lead to, White first, with the
-    /// part of their values that is needed.
+    /// The endings that captures and promotions of the sides `moving` lead to, White first, with
+    /// the part of their values that is needed.
     pub fn behind(material: &Material, moving: [bool; 2]) -> HashMap<Material, Wanted> {
         let mut needed: HashMap<Material, Wanted> = HashMap::new();
         let exits = material.exits().into_iter();
