@@ -7,7 +7,7 @@ use hoffman_space::{Code, CodeStore, Codes, StoredCodes};
 use crate::{Page, PageFile, Pages};
 
 /// Bytes of a page of codes.
-const PAGE: usize = 1 << 16;
+pub(crate) const PAGE: usize = 1 << 16;
 
 /// The codes of one side of a slice, in pages.
 #[derive(Debug)]
@@ -36,6 +36,19 @@ impl PagedCodes {
     /// The container of codes of the width `C`.
     pub fn into_codes<C: Code>(self, len: usize) -> Codes {
         Codes::Stored(StoredCodes { store: Arc::new(self), len, wide: size_of::<C>() == 2 })
+    }
+
+    /// Lets `change` change the bytes of each page in a range: given how many bytes of it come
+    /// before, and the bytes.
+    pub(crate) fn change(&self, at: usize, len: usize, change: impl Fn(usize, &mut [u8])) {
+        for (n, start, end) in PagedCodes::parts(at, len) {
+            let _held = self.changing[n % LOCKS].write().unwrap_or_else(PoisonError::into_inner);
+            self.file.change(self.pages[n], |words| {
+                let bytes = &mut bytemuck::cast_slice_mut::<u64, u8>(words)[start..end];
+                change(n * PAGE + start - at, bytes);
+                true
+            });
+        }
     }
 
     /// The parts of pages that hold `len` bytes from `at` on: page, start and end in it.
@@ -69,12 +82,7 @@ impl CodeStore for PagedCodes {
                 bytemuck::cast_slice_mut::<u64, u8>(&mut words).copy_from_slice(now);
                 self.file.write(page, words);
             } else {
-                let _held =
-                    self.changing[n % LOCKS].write().unwrap_or_else(PoisonError::into_inner);
-                self.file.change(page, |words| {
-                    bytemuck::cast_slice_mut::<u64, u8>(words)[start..end].copy_from_slice(now);
-                    true
-                });
+                self.change(n * PAGE + start, now.len(), |_, bytes| bytes.copy_from_slice(now));
             }
             bytes = later;
         }

@@ -12,6 +12,7 @@
 mod buckets;
 mod cache;
 mod codes;
+mod outcomes;
 mod page_file;
 mod proptable;
 mod room;
@@ -31,6 +32,7 @@ use cache::{Cache, TRIES};
 use room::FileRoom;
 
 pub use codes::PagedCodes;
+pub use outcomes::PagedOutcomes;
 pub use page_file::{Lifted, Page, PageFile};
 pub use proptable::{PropTable, Sender, Update, Updates};
 

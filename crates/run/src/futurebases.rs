@@ -217,11 +217,16 @@ impl OpenFuturebase<'_> {
             && !self.table.pieces().iter().any(ListedPiece::is_restricted);
         let normal = control.variant == Variant::Normal;
         let taking = taking_of(control.entry_format());
+        // What a file of blocks has decoded by then goes with the table that was read: another one
+        // of the same file, if it still is the same.
+        let again = self.table.is_of_blocks().then(|| open_own(self.path(), run.workplace));
+        let again = again.transpose()?.filter(|t| t.fingerprint() == self.table.fingerprint());
+        let table = again.as_ref().unwrap_or(&self.table);
         let values = if normal && (bare_kings || exact && sound) {
-            values_of(&self.table, (&wanted, taking), run, area)?
+            values_of(table, (&wanted, taking), run, area)?
         } else {
             let another = self.another(control, &wanted, read);
-            decode_table(&self.table, &wanted, taking, another, run, area)?
+            decode_table(table, &wanted, taking, another, run, area)?
         };
         let own = material_of(&self.table);
         let values = Arc::new(values);
@@ -407,10 +412,15 @@ fn open(path: &Path, foreign: &ForeignOptions, workplace: &Workplace) -> Result<
         let held = workplace.memory.map_or(foreign.held, |memory| memory.bytes / 32);
         Table::open_foreign(path, &ForeignOptions { storage, stop, held, ..foreign.clone() })?
     } else {
-        let mut table = Table::open(path, workplace.source_options())?;
-        table.check_length()?;
-        table
+        open_own(path, workplace)?
     };
     table.check_complete()?;
+    Ok(table)
+}
+
+/// Opens a table of ours.
+fn open_own(path: &Path, workplace: &Workplace) -> Result<Table, TableError> {
+    let mut table = Table::open(path, workplace.source_options())?;
+    table.check_length()?;
     Ok(table)
 }

@@ -78,13 +78,11 @@ pub(crate) fn solve<'c>(
     let Order { began, lasting, run } = order;
     let name = task.name();
     run.progress.table(&name);
-    let checkpoint = Checkpoint::open(run, lasting, &mut values, || task.identity())?;
-
     let (pages, method) = (run.pages.cloned(), run.workplace.method);
     let options = SolveOptions { pages, method, ..task.wanted() };
-    if options.outcomes && options.pages.is_none() {
-        keep_outcomes(&mut values);
-    }
+    let restored = (&mut values, options.outcomes);
+    let checkpoint = Checkpoint::open(run, lasting, restored, || task.identity())?;
+
     run.progress.phase(Phase::Solving);
     tracing::info!(table = name, slices = values.slices.len(), "solving");
     let longest = task.solve(&mut values, &options, &checkpoint).map_err(|error| match error {
@@ -144,15 +142,5 @@ pub(crate) fn carry_out(
     match write(task, &mut solved, output.to_owned(), args, order.run) {
         Ok(()) => Ok(solved),
         Err(error) => Err(checkpoint.settle(error)),
-    }
-}
-
-/// Keeps the outcomes of the slices that a checkpoint had.
-fn keep_outcomes(values: &mut TableValues) {
-    for slot in values.slices.values_mut() {
-        if let Some(slice) = slot.take() {
-            // It is empty now.
-            let _ = slot.set(Arc::new(slice.outcomes()));
-        }
     }
 }

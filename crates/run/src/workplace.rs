@@ -103,6 +103,10 @@ pub struct Memory {
     pub raise: bool,
 }
 
+/// Bytes for which there is room under every bound: what a table of four men and those behind it
+/// take.
+const FOUR_MEN: u64 = 16 << 20;
+
 impl Workplace {
     /// An error if the run was asked to stop.
     pub(crate) fn check_stop(&self) -> Result<(), RunError> {
@@ -139,10 +143,13 @@ impl Workplace {
     pub(crate) fn source_options(&self) -> SourceOptions {
         let (storage, stop) = (Arc::clone(&self.storage), self.stop.clone());
         let usual = SourceOptions { storage, stop, ..SourceOptions::default() };
-        // Two thirds of what is free, for a table and those behind it.
-        let free = available_memory().filter(|_| self.memory.is_none()).unwrap_or(0);
+        // Two thirds of what is free, or half of a bound, which the pages lend meanwhile.
+        let whole_limit = match self.memory {
+            Some(memory) => (memory.bytes / 2).max(FOUR_MEN),
+            None => usual.whole_limit.max(available_memory().unwrap_or(0) / 3 * 2),
+        };
         let values = self.memory.is_none().then(|| Arc::clone(&self.leaned_on));
-        SourceOptions { whole_limit: usual.whole_limit.max(free / 3), values, ..usual }
+        SourceOptions { whole_limit, values, ..usual }
     }
 
     /// The lock of a table; none if another run has it.

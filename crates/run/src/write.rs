@@ -82,7 +82,12 @@ pub(crate) fn write_table(
         let refused = cells_refused((&text, codec), numbering, making, path, workplace)?;
         let Some(why) = refused else {
             drop(numbers);
-            write_cells((&text, format, values), making.behind.as_deref(), path, workplace)?;
+            write_cells(
+                (&text, format, values),
+                making.behind.as_deref(),
+                path,
+                (workplace, pages),
+            )?;
             return Ok(counts);
         };
         if !why.is_empty() || workplace.wants_cells && space.pieces().len() > 2 {
@@ -167,7 +172,7 @@ fn write_cells(
     (header, format, values): (&str, Format, &TableValues),
     behind: Option<&[Arc<TableValues>]>,
     path: &Path,
-    workplace: &Workplace,
+    (workplace, pages): (&Workplace, Option<&Arc<Pages>>),
 ) -> Result<(), RunError> {
     let CellStreams { profile, content } = workplace.streams;
     // Nothing is known of the tables behind what was made by a control file, or joined.
@@ -181,7 +186,11 @@ fn write_cells(
         streams: CellStreams { profile, content: content.within(format) },
         stop: workplace.stop.clone(),
     };
-    file.write(|_| Ok::<_, RunError>(true))?;
+    file.write(|_| {
+        // What could not be read back from there was taken for zeros.
+        pages.map_or(Ok(()), |pages| pages.check()).map_err(SolveError::Pages)?;
+        Ok::<_, RunError>(true)
+    })?;
     Ok(())
 }
 

@@ -6,7 +6,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use common::{build_in, entries, generate_in, promotion, workplace};
+use common::{build_as, build_in, entries, generate_in, promotion, workplace};
 use hoffman_run::{RunError, Workplace};
 use hoffman_store::{Fault, Op, Simulated};
 
@@ -23,7 +23,7 @@ struct Scene {
 }
 
 fn is_table(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e == "htb")
+    path.extension().is_some_and(|e| e == "htb" || e == "hbf")
 }
 
 impl Scene {
@@ -200,6 +200,22 @@ fn working_files_survive_every_fault() {
         );
         assert!(faults > 30 && offs > 10);
     }
+}
+
+/// Block files, too, the encoder of which reads the values from there.
+fn blocks_from_disk(workplace: &Workplace) -> Result<(), RunError> {
+    let workplace = Workplace { pages: Some(1 << 14), ..workplace.clone() };
+    build_as("hbf", &workplace, &["KRvK"]).map(drop)
+}
+
+#[test]
+fn block_files_made_from_the_disk_survive_every_fault() {
+    let scene = Scene::new(Simulated::default(), blocks_from_disk, false);
+    let scene = Scene { many: true, ..scene };
+    assert_eq!(scene.after.len(), 2);
+    let (faults, offs) = (scene.strike_all(), scene.switch_off());
+    println!("block files from the disk: {faults} faults, power off at {offs} operations");
+    assert!(faults > 30 && offs > 10);
 }
 
 /// The tables of another program, too, named by a pattern.

@@ -83,6 +83,7 @@ pub use monitor::{Decided, Monitor, PassReport, TakeDecided};
 pub use one_slice::{Behind, Leaving, SliceRules, leavings, solve_one_slice};
 pub use options::{Method, SolveError, SolveOptions};
 pub use share::{BlockShare, BlockValues, Partners, Round, RoundSum, SolvedShare, TakeValues};
+pub use slice_solver::outcomes_in_pages;
 pub use table_solver::{Tables, in_pages, solve_share, solve_table};
 
 #[cfg(test)]

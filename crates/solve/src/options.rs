@@ -43,8 +43,7 @@ pub struct SolveOptions {
     pub pages: Option<Arc<Pages>>,
     /// How slices are solved that do not fit into these pages.
     pub method: Method,
-    /// Keep the outcomes of solved slices only, in a quarter of the memory; those in pages stay as
-    /// they are.
+    /// Keep the outcomes of solved slices only, in a quarter of the memory.
     pub outcomes: bool,
 }
 

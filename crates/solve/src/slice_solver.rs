@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hoffman_pages::{PagedCodes, Pages};
+use hoffman_pages::{PagedCodes, PagedOutcomes, Pages};
 use hoffman_space::{Code, CodeStore as _, Codes, EnPassantValues, SliceValues};
 
 use crate::context::Context;
@@ -18,7 +18,7 @@ use crate::share::{Partners, SolvedShare, TakeValues};
 use crate::shared_slice::SharedSlice;
 use crate::slice::Slice;
 use crate::store::Store;
-use crate::written_values::{CodesInPages, Coding, MemoryCodes, OutcomesInMemory};
+use crate::written_values::{CodesInPages, Coding, MemoryCodes, OutcomesInMemory, OutcomesInPages};
 
 /// Solves a slice; in pages if there are any, and block by block if it does not fit there.
 ///
@@ -56,10 +56,12 @@ fn solve_with<C: Code>(
     };
     let needed = working_bytes(&problem.context);
     if needed <= pages.budget() / 2 {
-        let slice = pages.lend(needed, || in_memory::<C>(problem, false, recycled, monitor))?;
-        return Ok(stored(slice, pages));
+        let outcomes = options.outcomes;
+        let slice = pages.lend(needed, || in_memory::<C>(problem, outcomes, recycled, monitor))?;
+        let slice = if outcomes { outcomes_in_pages(slice, pages) } else { stored(slice, pages) };
+        return Ok(slice);
     }
-    in_pages::<C>(problem, pages, options.method, monitor)
+    in_pages::<C>(problem, pages, options, monitor)
 }
 
 /// Solves a slice in memory. Where outcomes are all that is asked for they are written at once, if
@@ -99,13 +101,13 @@ fn in_memory<C: Code>(
 fn in_pages<C: Code>(
     problem: &Problem<'_>,
     pages: &Arc<Pages>,
-    method: Method,
+    options: &SolveOptions,
     monitor: &dyn Monitor,
 ) -> Result<SliceValues, SolveError> {
     let context = &problem.context;
     let (rows, blocks) = (context.rows(), context.blocks.len());
     let start = || Slice::start::<C>(PagedStore { pages, rows, blocks }, problem);
-    let (slice, moves) = match method {
+    let (slice, moves) = match options.method {
         Method::Sweep => pass_loop::decide(context, monitor, start)?,
         Method::PropTables { compress } => {
             let start = || PropTableSlice::new(start(), pages, compress);
@@ -115,14 +117,22 @@ fn in_pages<C: Code>(
     };
 
     let len = rows * blocks * 64;
-    let values = if is_narrow(problem, moves) {
+    // As in memory.
+    let outcomes_only = options.outcomes && !problem.has_rights();
+    let values = if outcomes_only {
+        let new = || OutcomesInPages::new(pages, len);
+        let values = slice.into_values(problem, moves, Coding::OUTCOMES, new);
+        SliceValues { max_moves: 1, ..values }
+    } else if is_narrow(problem, moves) {
         let new = || CodesInPages::new::<u8>(pages, len);
         slice.into_values::<u8, _>(problem, moves, Coding::exact(), new)
     } else {
         let new = || CodesInPages::new::<u16>(pages, len);
         slice.into_values::<u16, _>(problem, moves, Coding::exact(), new)
     };
-    finished(context, values)
+    let values = finished(context, values)?;
+    let whole = options.outcomes && !outcomes_only;
+    Ok(if whole { outcomes_in_pages(values, pages) } else { values })
 }
 
 /// Solves the blocks of a slice that this process decides, and shows their values.
@@ -186,6 +196,18 @@ fn is_narrow(problem: &Problem<'_>, moves: u16) -> bool {
 fn working_bytes(context: &Context<'_>) -> usize {
     let positions = 2 * context.rows() * context.blocks.len() * 64;
     positions * 5 / 4 + positions * 2
+}
+
+/// The outcomes of a slice in pages, wherever its values are.
+pub fn outcomes_in_pages(slice: SliceValues, pages: &Arc<Pages>) -> SliceValues {
+    let put = |codes: Codes| PagedOutcomes::of(pages, &codes).into_codes(codes.len());
+    let en_passant = slice.en_passant.into_iter();
+    SliceValues {
+        codes: slice.codes.map(put),
+        en_passant: en_passant.map(|e| EnPassantValues { codes: put(e.codes), ..e }).collect(),
+        max_moves: 1,
+        ..slice
+    }
 }
 
 /// The same values in pages.

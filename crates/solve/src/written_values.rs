@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hoffman_board::{ByColor, Color};
-use hoffman_pages::{PagedCodes, Pages};
+use hoffman_pages::{PagedCodes, PagedOutcomes, Pages};
 use hoffman_space::{Code, CodeStore as _, Codes, EnPassantValues, PackedOutcomes, SliceValues};
 use rayon::prelude::*;
 
@@ -111,6 +111,32 @@ impl CodeSink<u8> for OutcomesInMemory {
 
     fn into_codes(self) -> Codes {
         Codes::packed(self.packed, self.len)
+    }
+}
+
+/// Outcomes only, in pages.
+pub(crate) struct OutcomesInPages {
+    packed: PagedOutcomes,
+    len: usize,
+}
+
+impl OutcomesInPages {
+    pub(crate) fn new(pages: &Arc<Pages>, len: usize) -> OutcomesInPages {
+        OutcomesInPages { packed: PagedOutcomes::new(pages, len), len }
+    }
+}
+
+impl CodeSink<u8> for OutcomesInPages {
+    fn write(&mut self, blocks: usize, _share: usize, fill: impl Fn(usize, &mut [u8]) + Sync) {
+        (0..blocks).into_par_iter().for_each(|n| {
+            let mut codes = vec![u8::ILLEGAL; self.len / blocks];
+            fill(n, &mut codes);
+            self.packed.put(n * codes.len(), &codes);
+        });
+    }
+
+    fn into_codes(self) -> Codes {
+        self.packed.into_codes(self.len)
     }
 }
 

@@ -28,18 +28,15 @@ fn contents(table: &TableValues) -> Contents {
     table.slices.iter().map(slice).collect()
 }
 
-fn solved(names: &[&str], pages: Option<&Arc<Pages>>, method: Method) -> Tables {
+fn options(pages: Option<&Arc<Pages>>, method: Method) -> SolveOptions {
+    SolveOptions { count: true, keep: true, pages: pages.cloned(), method, outcomes: false }
+}
+
+fn solved(names: &[&str], options: &SolveOptions) -> Tables {
     let mut tables = Tables::new();
     for job in complete(names.iter().map(|n| n.parse().unwrap())) {
         let mut values = TableValues::new(job.material, job.slices());
-        let options = SolveOptions {
-            count: true,
-            keep: true,
-            pages: pages.cloned(),
-            method,
-            outcomes: false,
-        };
-        solve_table(&mut values, &tables, &options, &|| {}).unwrap();
+        solve_table(&mut values, &tables, options, &|| {}).unwrap();
         tables.insert(job.material, Arc::new(values));
     }
     tables
@@ -50,7 +47,7 @@ fn check(in_memory: &Tables, names: &[&str], budget: usize, threads: usize, meth
     let folder = tempfile::tempdir().unwrap();
     let pages = Pages::new(folder.path(), budget);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    let paged = pool.install(|| solved(names, Some(&pages), method));
+    let paged = pool.install(|| solved(names, &options(Some(&pages), method)));
     pages.check().unwrap();
     for (material, table) in &paged {
         let same = contents(table) == contents(&in_memory[material]);
@@ -62,7 +59,7 @@ fn check(in_memory: &Tables, names: &[&str], budget: usize, threads: usize, meth
 #[test]
 fn little_memory_does_not_matter() {
     let names = ["KQvKR", "KBNvK", "KRvKP"];
-    let in_memory = solved(&names, None, Method::Sweep);
+    let in_memory = solved(&names, &options(None, Method::Sweep));
     for (budget, threads) in [(1 << 20, 1), (4 << 20, 3), (64 << 20, 2)] {
         check(&in_memory, &names, budget, threads, Method::Sweep);
     }
@@ -86,14 +83,7 @@ fn a_slice_with_a_pawn_and_four_movers_is_the_same() {
     let analysis = Analysis { futurebases: Vec::new(), rules };
     let solve = |pages: Option<&Arc<Pages>>, method: Method| {
         let mut values = TableValues::new(material, [pawns]);
-        let options = SolveOptions {
-            count: true,
-            keep: true,
-            pages: pages.cloned(),
-            method,
-            outcomes: false,
-        };
-        solve_analysis(&mut values, &analysis, &options, &|| {}).unwrap();
+        solve_analysis(&mut values, &analysis, &options(pages, method), &|| {}).unwrap();
         contents(&values)
     };
     let plain = solve(None, Method::Sweep);
@@ -110,8 +100,9 @@ fn en_passant_needs_no_memory_either() {
     let name: Material = "KPvKP".parse().unwrap();
     let jobs = complete([name]);
     let folder = tempfile::tempdir().unwrap();
-    let mut tables = solved(&["KQvKP", "KRvKP", "KBvKP", "KNvKP", "KPvK"], None, Method::Sweep);
-    let mut solve = |pages: Option<&Arc<Pages>>, method: Method| {
+    let behind = ["KQvKP", "KRvKP", "KBvKP", "KNvKP", "KPvK"];
+    let mut tables = solved(&behind, &options(None, Method::Sweep));
+    let mut solve = |options: &SolveOptions| {
         // A few slices with rights will do.
         let job = jobs.iter().find(|job| job.material == name).unwrap();
         let slices = job.slices().into_iter().filter(|s| {
@@ -120,21 +111,52 @@ fn en_passant_needs_no_memory_either() {
                 && s.white.trailing_zeros() >= 16
         });
         let mut values = TableValues::new(name, slices);
-        let options = SolveOptions {
-            count: true,
-            keep: true,
-            pages: pages.cloned(),
-            method,
-            outcomes: false,
-        };
-        solve_table(&mut values, &tables, &options, &|| {}).unwrap();
+        solve_table(&mut values, &tables, options, &|| {}).unwrap();
         tables.insert(name, Arc::new(values));
         tables.remove(&name).unwrap()
     };
-    let plain = contents(&solve(None, Method::Sweep));
-    assert!(plain.values().any(|slice| slice.0.len() > 2));
-    for method in [Method::Sweep, Method::PropTables { compress: true }] {
-        let pages = Pages::new(folder.path(), 0);
-        assert!(plain == contents(&solve(Some(&pages), method)), "{method:?}");
+    for outcomes in [false, true] {
+        let asked = |options| SolveOptions { outcomes, ..options };
+        let plain = contents(&solve(&asked(options(None, Method::Sweep))));
+        assert!(plain.values().any(|slice| slice.0.len() > 2));
+        for method in [Method::Sweep, Method::PropTables { compress: true }] {
+            let pages = Pages::new(folder.path(), 0);
+            let paged = contents(&solve(&asked(options(Some(&pages), method))));
+            assert!(plain == paged, "{method:?}, {outcomes}");
+        }
+    }
+}
+
+/// Outcomes are those of a run in memory, too, and a quarter of the distances is written.
+#[test]
+fn outcomes_are_packed_in_pages() {
+    let names = ["KQvKR", "KBNvK"];
+    let outcomes = |options: SolveOptions| SolveOptions { outcomes: true, ..options };
+    let in_memory = solved(&names, &outcomes(options(None, Method::Sweep)));
+    for (budget, method) in [
+        (0, Method::Sweep),
+        (0, Method::PropTables { compress: false }),
+        // Slices are solved in memory and put into pages.
+        (32 << 20, Method::Sweep),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let pages = Pages::new(folder.path(), budget);
+        let paged = solved(&names, &outcomes(options(Some(&pages), method)));
+        pages.check().unwrap();
+        for (material, table) in &paged {
+            assert!(contents(table) == contents(&in_memory[material]), "{material}, {method:?}");
+            assert_eq!(table.bytes(), 0, "{material} lies in memory");
+        }
+        if budget > 0 {
+            let distances = Pages::new(folder.path(), budget);
+            let exact = solved(&names, &options(Some(&distances), method));
+            let held = |pages: &Pages| {
+                pages.set_budget(0);
+                pages.traffic().0
+            };
+            let [outcomes, exact_bytes] = [&pages, &distances].map(|pages| held(pages));
+            assert!(outcomes > 1 << 20 && outcomes <= exact_bytes / 3, "{outcomes} {exact_bytes}");
+            drop((paged, exact));
+        }
     }
 }

@@ -41,8 +41,7 @@ impl PackedOutcomes {
     pub fn put<C: Code>(&self, at: usize, codes: &[C]) {
         let bytes = self.bytes.get(at / 4..).unwrap_or_default();
         for (byte, four) in bytes.iter().zip(codes.chunks(4)) {
-            let bits = four.iter().enumerate().map(|(at, &code)| number(code) << (2 * at));
-            byte.store(bits.fold(0, |byte, bits| byte | bits), Ordering::Relaxed);
+            byte.store(packed(four), Ordering::Relaxed);
         }
     }
 
@@ -73,6 +72,51 @@ impl PackedOutcomes {
     }
 }
 
+/// Packs the outcomes of some codes, four to a byte, as many as there are bytes for.
+pub fn pack_outcomes<C: Code>(codes: &[C], bytes: &mut [u8]) {
+    for (byte, four) in bytes.iter_mut().zip(codes.chunks(4)) {
+        *byte = packed(four);
+    }
+}
+
+/// The codes of packed outcomes, without the first `skip` of them.
+pub fn unpack_outcomes(bytes: &[u8], skip: usize, out: &mut [u8]) {
+    let code = |at: usize| bytes.get(at / 4).map_or(0, |&byte| EXPANDED[usize::from(byte)][at % 4]);
+    let head = out.len().min(skip.next_multiple_of(4) - skip);
+    let (head, rest) = out.split_at_mut(head);
+    head.iter_mut().zip(skip..).for_each(|(out, at)| *out = code(at));
+
+    let at = skip + head.len();
+    let (fours, tail) = rest.as_chunks_mut::<4>();
+    let whole = bytes.get(at / 4..).unwrap_or_default();
+    for (four, &byte) in fours.iter_mut().zip(whole) {
+        *four = EXPANDED[usize::from(byte)];
+    }
+    let at = at + 4 * fours.len();
+    tail.iter_mut().zip(at..).for_each(|(out, at)| *out = code(at));
+}
+
+/// Changes packed outcomes to those of some codes, without the first `skip` of them.
+pub fn change_outcomes(bytes: &mut [u8], skip: usize, codes: &[u8]) {
+    for (at, &code) in (skip..).zip(codes) {
+        let Some(byte) = bytes.get_mut(at / 4) else { return };
+        *byte = replaced(*byte, at, code);
+    }
+}
+
+/// A byte with another outcome at a place.
+fn replaced(byte: u8, at: usize, code: u8) -> u8 {
+    let shift = 2 * (at % 4);
+    byte & !(3 << shift) | number(code) << shift
+}
+
+/// Up to four outcomes in a byte.
+#[inline(always)]
+fn packed<C: Code>(four: &[C]) -> u8 {
+    let bits = four.iter().enumerate().map(|(at, &code)| number(code) << (2 * at));
+    bits.fold(0, |byte, bits| byte | bits)
+}
+
 /// The place of an outcome in [`CODES`].
 #[inline(always)]
 fn number<C: Code>(code: C) -> u8 {
@@ -97,10 +141,9 @@ impl CodeStore for PackedOutcomes {
     fn write(&self, at: usize, codes: &[u8]) {
         for (at, &code) in (at..).zip(codes) {
             let Some(byte) = self.bytes.get(at / 4) else { return };
-            let shift = 2 * (at % 4);
             // Neighbours may be written by another thread.
             let _ = byte.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |byte| {
-                Some(byte & !(3 << shift) | number(code) << shift)
+                Some(replaced(byte, at, code))
             });
         }
     }

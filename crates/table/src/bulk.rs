@@ -190,12 +190,21 @@ impl Table {
         another: Option<&TableValues>,
         stop: &Stop,
     ) -> Result<Option<TableValues>, TableError> {
-        if !self.entries.has_rows(&self.shape, wanted).map_err(|problem| self.error(problem))? {
-            return Ok(None);
-        }
-        let values =
-            values_by_rows(&*self.entries, &self.shape, (wanted, taking), (pages, another), stop);
-        values.map(Some).map_err(|problem| self.error(problem))
+        let by_rows = || {
+            if !self.entries.has_rows(&self.shape, wanted)? {
+                return Ok(None);
+            }
+            let what = (wanted, taking);
+            values_by_rows(&*self.entries, &self.shape, what, (pages, another), stop).map(Some)
+        };
+        let values = match pages {
+            Some(pages) => {
+                let bytes = self.entries.memory_of_rows(wanted);
+                pages.lend(usize::try_from(bytes).unwrap_or(usize::MAX), by_rows)
+            }
+            None => by_rows(),
+        };
+        values.map_err(|problem| self.error(problem))
     }
 }
 

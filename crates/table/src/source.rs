@@ -109,6 +109,13 @@ pub trait Entries: fmt::Debug + Send + Sync {
         Ok(false)
     }
 
+    /// The bytes of memory that [`Entries::has_rows`] takes, some of which are held from then on.
+    #[cfg(feature = "bulk")]
+    fn memory_of_rows(&self, wanted: &crate::rows::Wanted) -> u64 {
+        let _ = wanted;
+        0
+    }
+
     /// What the entries of positions say that differ in the square of one man, each of them legal,
     /// by that square.
     ///

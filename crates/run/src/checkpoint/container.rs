@@ -15,7 +15,7 @@ use hoffman_table::htb::AtomicFile;
 use super::NoCheckpoint;
 
 /// The first bytes of the file: a name and the version.
-const MAGIC: [u8; 12] = *b"HOFFCKPT\x02\0\0\0";
+const MAGIC: [u8; 12] = *b"HOFFCKPT\x03\0\0\0";
 /// Name, length and checksum of a section.
 pub(crate) const HEAD: usize = 16;
 /// The longest section that is read, in bytes.

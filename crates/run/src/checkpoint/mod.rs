@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use hoffman_control::ControlFile;
 use hoffman_pages::Pages;
-use hoffman_solve::{Monitor, PassReport, SolveError, TakeDecided};
+use hoffman_solve::{Monitor, PassReport, SolveError, TakeDecided, outcomes_in_pages};
 use hoffman_space::{PawnSquares, SliceValues, TableValues};
 use hoffman_store::StoredFile;
 use hoffman_table::htb::HtbError;
@@ -168,7 +168,7 @@ type SavedPasses = HashMap<PawnSquares, Saved>;
 fn resume(
     run: RunContext<'_>,
     path: &Path,
-    values: &mut TableValues,
+    (values, outcomes): (&mut TableValues, bool),
     identity: &dyn Fn() -> Result<Identity, RunError>,
 ) -> Result<(Option<CheckpointFile>, SavedPasses), RunError> {
     let RunContext { workplace, pages, progress } = run;
@@ -182,7 +182,7 @@ fn resume(
     }
 
     let name = path.display();
-    let why = match read(workplace, path, values, &identity()?, pages) {
+    let why = match read(workplace, path, (values, outcomes), &identity()?, pages) {
         Ok((container, passes, damaged)) => {
             let solved = values.slices.values().filter(|slice| slice.get().is_some());
             let (count, all) = (solved.count(), values.slices.len());
@@ -213,17 +213,18 @@ fn resume(
 }
 
 impl<'a> Checkpoint<'a> {
-    /// Fills the slices of a table from the checkpoint, if there is a fitting one. Without a path
-    /// there is none, and none will be written. `identity` is asked for when it is needed.
+    /// Fills the slices of a table from the checkpoint, if there is a fitting one, with their
+    /// `outcomes` if these are enough. Without a path there is none, and none will be written.
+    /// `identity` is asked for when it is needed.
     pub(crate) fn open(
         run: RunContext<'a>,
         target: Option<&Path>,
-        values: &mut TableValues,
+        (values, outcomes): (&mut TableValues, bool),
         identity: impl Fn() -> Result<Identity, RunError> + Sync + 'a,
     ) -> Result<Checkpoint<'a>, RunError> {
         let path = target.map(checkpoint_name);
         let (container, passes) = match &path {
-            Some(path) => resume(run, path, values, &identity)?,
+            Some(path) => resume(run, path, (values, outcomes), &identity)?,
             None => (None, HashMap::new()),
         };
         let solved = values.slices.values().filter_map(|slice| slice.get());
@@ -504,12 +505,20 @@ fn remove(workplace: &Workplace, path: &Path) -> Result<(), RunError> {
     }
 }
 
+/// The outcomes of a slice that was read, where it was read to.
+fn outcomes_of(slice: SliceValues, pages: Option<&Arc<Pages>>) -> SliceValues {
+    match pages {
+        Some(pages) => outcomes_in_pages(slice, pages),
+        None => slice.outcomes(),
+    }
+}
+
 /// Fills slices from a checkpoint and finds passes in it; the flag tells whether it is damaged
 /// behind them.
 fn read(
     workplace: &Workplace,
     path: &Path,
-    values: &mut TableValues,
+    (values, outcomes): (&mut TableValues, bool),
     identity: &Identity,
     pages: Option<&Arc<Pages>>,
 ) -> Result<(CheckpointFile, HashMap<PawnSquares, Saved>, bool), Unusable> {
@@ -546,7 +555,8 @@ fn read(
                 let Some((pawns, slice)) = slices::next(&mut reader, len, pages)? else { break };
                 let Some(slot) = values.slices.get(&pawns) else { return Err(other) };
                 // The same slice twice is no harm.
-                let _ = slot.set(Arc::new(slice));
+                let _ =
+                    slot.set(Arc::new(if outcomes { outcomes_of(slice, pages) } else { slice }));
                 passes.remove(&pawns);
             }
             None => break,

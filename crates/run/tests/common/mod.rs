@@ -19,11 +19,23 @@ pub(crate) fn workplace(storage: &Simulated, checkpoints: bool) -> Workplace {
 
 /// Builds endings in the folder `t`, one operation after the other.
 pub(crate) fn build_in(workplace: &Workplace, endings: &[&str]) -> Result<usize, RunError> {
+    build_as("htb", workplace, endings)
+}
+
+/// The same in files with an extension.
+pub(crate) fn build_as(
+    extension: &str,
+    workplace: &Workplace,
+    endings: &[&str],
+) -> Result<usize, RunError> {
     let jobs = complete(endings.iter().map(|name| name.parse().unwrap()).collect::<Vec<_>>());
+    let mut graph = Graph::of_endings(&jobs, Path::new("t"));
+    for node in &mut graph.nodes {
+        node.output.set_extension(extension);
+    }
     let options = RunOptions::new(&Silent, workplace.clone());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    pool.install(|| build_endings(&Graph::of_endings(&jobs, Path::new("t")), &options))
-        .map(|report| report.made.len())
+    pool.install(|| build_endings(&graph, &options)).map(|report| report.made.len())
 }
 
 /// Carries out the control file `t/c.xml`.

@@ -77,6 +77,26 @@ impl TablesBehind {
         Err(missing(position))
     }
 
+    /// What [`TablesBehind::values`] takes: a byte for each place of each side to move.
+    #[cfg(feature = "bulk")]
+    pub(super) fn bytes_of_values(
+        &self,
+        wanted: &HashMap<Material, Wanted>,
+    ) -> Result<u64, TableProblem> {
+        let mut bytes = 0_u64;
+        for (material, wanted) in wanted.iter().filter(|(material, _)| material.men() > 2) {
+            let sides = wanted.sides.into_iter().filter(|&side| side).count() as u64;
+            bytes = bytes.saturating_add(self.expect(material)?.space().size() / 2 * sides);
+        }
+        Ok(bytes)
+    }
+
+    /// The table of an ending, which has to be there.
+    #[cfg(feature = "bulk")]
+    fn expect(&self, material: &Material) -> Result<Arc<Table>, TableProblem> {
+        self.table(material).ok_or(TableProblem::Behind { ending: *material })
+    }
+
     /// Values of endings, as far as they are wanted, if they fit into so many bytes. Bare kings
     /// need no table.
     #[cfg(feature = "bulk")]
@@ -85,29 +105,26 @@ impl TablesBehind {
         wanted: HashMap<Material, Wanted>,
         room: u64,
     ) -> Result<Option<Vec<Arc<TableValues>>>, TableProblem> {
+        if self.bytes_of_values(&wanted)? > room {
+            return Ok(None);
+        }
         let mut tables = Vec::new();
         for (material, wanted) in wanted.into_iter().filter(|(material, _)| material.men() > 2) {
-            let table = self.table(&material).ok_or(TableProblem::Behind { ending: material })?;
-            tables.push((table, wanted));
-        }
-        // A place for each side to move that is wanted.
-        let places = |(table, wanted): &(Arc<Table>, Wanted)| {
-            let sides = wanted.sides.into_iter().filter(|&side| side).count() as u64;
-            table.space().size() / 2 * sides
-        };
-        if tables.iter().map(places).fold(0, u64::saturating_add) > room {
-            return Ok(None);
+            tables.push((self.expect(&material)?, wanted));
         }
         let (stop, shared) = (&self.options.stop, &self.options.values);
         // Only files of blocks tell whether they are still the same.
         let shared = |table: &Table| shared.as_ref().filter(|_| table.is_of_blocks());
+        // A table of its own for the time in which it is decoded: what it has in memory by then
+        // would stay there with one of the family.
         let values = tables.iter().map(|(table, wanted)| match shared(table) {
-            // A table of its own for the time in which it is decoded: what it has in memory by then
-            // would stay there with one of the family.
             Some(shared) => {
                 // Who asks next wants other promoted men, on whatever squares.
                 let wanted = Wanted { on_edge: Vec::new(), ..wanted.clone() };
                 shared.of_another((table, &wanted), stop, || self.open_again(table.path()))
+            }
+            None if table.is_of_blocks() => {
+                self.open_again(table.path())?.exact_values(wanted, stop).map(Arc::new)
             }
             None => table.exact_values(wanted, stop).map(Arc::new),
         });

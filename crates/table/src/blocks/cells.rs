@@ -1,6 +1,8 @@
 //! The entries of a complete ending, from its cells and the rules of chess.
 
 #[cfg(feature = "bulk")]
+use std::collections::HashMap;
+#[cfg(feature = "bulk")]
 use std::sync::OnceLock;
 
 #[cfg(feature = "bulk")]
@@ -246,6 +248,14 @@ impl Entries for CellEntries {
     }
 
     #[cfg(feature = "bulk")]
+    fn memory_of_rows(&self, wanted: &Wanted) -> u64 {
+        let selection = self.selection(wanted);
+        let behind = self.behind.bytes_of_values(&self.wanted_behind(&selection)).unwrap_or(0);
+        let bytes = WholeTable::bytes(&self.file, &selection).saturating_add(behind);
+        if bytes > self.behind.options.whole_limit { 0 } else { bytes }
+    }
+
+    #[cfg(feature = "bulk")]
     fn row(
         &self,
         shape: &Shape,
@@ -392,15 +402,21 @@ impl CellEntries {
         Ok(true)
     }
 
+    /// What the values of a selection follow from.
+    fn wanted_behind(&self, selection: &Selection) -> HashMap<hoffman_board::Material, Wanted> {
+        let leaning = WholeTable::leaning(&self.file, selection);
+        Wanted::behind(&self.ending(), leaning)
+    }
+
     /// The values of a selection, if they and those behind fit into what is allowed.
     fn decoded(&self, selection: &Selection) -> Result<Option<WholeTable>, TableProblem> {
-        let room = self.behind.options.whole_limit;
-        if WholeTable::bytes(&self.file, selection) > room {
+        let limit = self.behind.options.whole_limit;
+        let Some(room) = limit.checked_sub(WholeTable::bytes(&self.file, selection)) else {
             return Ok(None);
-        }
-        let leaning = WholeTable::leaning(&self.file, selection);
-        let wanted = Wanted::behind(&self.ending(), leaning);
-        let Some(behind) = self.behind.values(wanted, room)? else { return Ok(None) };
+        };
+        let Some(behind) = self.behind.values(self.wanted_behind(selection), room)? else {
+            return Ok(None);
+        };
         let crew = crew(&self.behind.options.stop);
         let whole = WholeTable::read(&self.file, selection, &Others::of(&behind), crew);
         let whole = whole.map_err(|error| match error {

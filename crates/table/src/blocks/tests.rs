@@ -1,13 +1,18 @@
 //! Tables in the block format come back as they were.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hoffman_control::{ControlFile, Strictness};
 use hoffman_hbf::{Crew, EncodeOptions, Sides, Texts, encode_ending};
+use hoffman_pages::Pages;
+use hoffman_space::TableValues;
 
 use super::*;
 use crate::convert::{ConvertTarget, convert};
 use crate::entries::RawEntry;
+use crate::rows::{Taking, Wanted};
+use crate::stop::Stop;
 
 /// Entries that follow from their indices.
 #[derive(Debug)]
@@ -163,4 +168,42 @@ fn entries_one_by_one_are_read_until_the_caller_stops() {
     stop.request();
     let error = table.read_packed(&mut area).unwrap_err();
     assert!(error.is_stopped(), "{error}");
+}
+
+#[test]
+fn pages_lend_what_is_decoded_meanwhile() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = lost_rooks(folder.path());
+    let table = opened(&path);
+    let wanted = Wanted::all();
+    let memory = table.entries.memory_of_rows(&wanted);
+    // For both sides the 462 places of the kings, and the squares of the rook.
+    assert!((2 * 462 * 64..3 * 462 * 64).contains(&memory), "{memory}");
+
+    let read = |table: &Table, pages: Option<&Arc<Pages>>| {
+        table.foreign_values(&wanted, Taking::Exactly, pages, None, &Stop::default())
+    };
+    let codes = |values: &TableValues| {
+        let sides = values.slices.values().flat_map(|slice| &slice.get().expect("solved").codes);
+        let codes = sides.map(|codes| {
+            let mut all = vec![0_u16; codes.len()];
+            codes.read(0, &mut all);
+            all
+        });
+        codes.collect::<Vec<_>>()
+    };
+    let plain = read(&table, None).expect("values").expect("by rows");
+    for (budget, has_room) in [(memory, false), (memory + (1 << 20), true)] {
+        let pages = Pages::new(folder.path(), budget as usize);
+        let values = read(&table, Some(&pages)).expect("values").expect("by rows");
+        assert_eq!(pages.traffic().0 == 0, has_room, "{budget}");
+        assert_eq!(pages.budget() as u64, budget);
+        assert!(codes(&plain) == codes(&values));
+    }
+
+    // What may not be decoded is read position by position.
+    let options = SourceOptions { whole_limit: memory - 1, ..SourceOptions::default() };
+    let table = Table::open(&path, options).expect("a table");
+    assert_eq!(table.entries.memory_of_rows(&wanted), 0);
+    assert!(read(&table, None).expect("no damage").is_none());
 }

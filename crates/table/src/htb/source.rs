@@ -82,7 +82,7 @@ pub struct SourceOptions {
     pub cache: Arc<BlockCache>,
     /// How many bytes of a gzip file without a block index are kept inflated.
     pub memory_limit: u64,
-    /// How many bytes the values of a block file may take that is wanted as a whole, and as many
+    /// How many bytes the values of a block file may take that is wanted as a whole, together with
     /// those of the tables behind it. One that needs more is read position by position.
     pub whole_limit: u64,
     /// The most bytes the uncompressed stream may have; see [`GzipSource::set_limit`].
@@ -95,14 +95,14 @@ pub struct SourceOptions {
 }
 
 impl Default for SourceOptions {
-    /// The disk, a cache of 64 MiB of its own, 1 GiB kept and as much for whole block files, no
-    /// limit of length.
+    /// The disk, a cache of 64 MiB of its own, 1 GiB kept and half as much again for whole block
+    /// files, no limit of length.
     fn default() -> SourceOptions {
         SourceOptions {
             storage: files(),
             cache: BlockCache::new(64 << 20),
             memory_limit: 1 << 30,
-            whole_limit: 1 << 30,
+            whole_limit: 3 << 29,
             limit: u64::MAX,
             stop: Stop::default(),
             #[cfg(feature = "bulk")]

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use hoffman_board::{Color, Square};
-use hoffman_pages::{PagedCodes, Pages};
+use hoffman_pages::{PagedCodes, PagedOutcomes, Pages};
 use hoffman_space::{
-    Code, CodeStore as _, Codes, EnPassantValues, Orientation, PawnSquares, SliceValues,
-    StoredCodes, TableValues, side,
+    Code, CodeStore, Codes, EnPassantValues, Orientation, PawnSquares, SliceValues, StoredCodes,
+    TableValues, side,
 };
 use rayon::prelude::*;
 
@@ -144,8 +144,8 @@ impl PackedTable<'_> {
         values: &TableValues,
         routes: &Routes,
         pages: &Arc<Pages>,
-    ) -> Vec<SliceReading<Arc<PagedCodes>>> {
-        let room = |len: usize| Arc::new(PagedCodes::new::<C>(pages, len));
+    ) -> Vec<SliceReading<StoreOfCodes>> {
+        let room = |len: usize| room_in::<C>(pages, self.taking, len);
         let normals = values.slices.keys();
         let slices = normals.map(|&normal| {
             let routes = routes.get(&normal).map(Vec::as_slice).unwrap_or_default();
@@ -159,7 +159,7 @@ impl PackedTable<'_> {
     fn read_slices<C: Code, E>(
         &self,
         rows: &Rows<'_>,
-        slices: &[SliceReading<Arc<PagedCodes>>],
+        slices: &[SliceReading<StoreOfCodes>],
         keys: &KeyCodes,
         pages: &Arc<Pages>,
         read: ReadEntries<'_, E>,
@@ -174,6 +174,19 @@ impl PackedTable<'_> {
                 windows.read::<C, E>(keys, pages, read)
             }
         }
+    }
+}
+
+/// A container of codes in pages.
+pub(super) type StoreOfCodes = Arc<dyn CodeStore>;
+
+/// Room for codes of the width `C` in pages, all illegal: for their outcomes where these are all
+/// that is taken.
+pub(super) fn room_in<C: Code>(pages: &Arc<Pages>, taking: Taking, len: usize) -> StoreOfCodes {
+    if taking == Taking::ByOutcome && !C::WIDE {
+        Arc::new(PagedOutcomes::new(pages, len))
+    } else {
+        Arc::new(PagedCodes::new::<C>(pages, len))
     }
 }
 
@@ -200,7 +213,7 @@ pub(super) struct PortionReader {
     pub(super) orientation: Orientation,
 }
 
-impl SliceReading<Arc<PagedCodes>> {
+impl SliceReading<StoreOfCodes> {
     /// The values of the slice, which stay in the pages.
     fn stored<C: Code>(self, max_moves: u16) -> SliceValues {
         self.finish(max_moves, |store, len| match store {
@@ -346,13 +359,13 @@ fn read_slice<C: Code>(
 struct Windows<'a> {
     space: &'a IndexSpace,
     rows: &'a Rows<'a>,
-    slices: &'a [SliceReading<Arc<PagedCodes>>],
+    slices: &'a [SliceReading<StoreOfCodes>],
     promoted: u32,
 }
 
 /// The part of some codes that several portions write to.
 struct StoredBlock<'a> {
-    store: &'a PagedCodes,
+    store: &'a StoreOfCodes,
     start: usize,
     len: usize,
     portions: Vec<(Portion, Orientation)>,

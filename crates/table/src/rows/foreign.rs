@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use hoffman_board::shakmaty::attacks;
 use hoffman_board::{Bitboard, Color, Material, Piece, Role, Square, Value, Variant};
-use hoffman_pages::{PagedCodes, Pages};
+use hoffman_pages::Pages;
 use hoffman_space::{
-    Code, CodeStore as _, Codes, EnPassantValues, KingPlacement, Layout, Mover, Orientation,
-    PawnSquares, SliceValues, TableValues, king_pairs, side,
+    Code, Codes, EnPassantValues, KingPlacement, Layout, Mover, Orientation, PawnSquares,
+    SliceValues, StoredCodes, TableValues, king_pairs, side,
 };
 use rayon::prelude::*;
 
+use super::decode::room_in;
 use super::squares::{empty_squares, last_rank, promotion_squares, usable_rights};
 use super::wanted::{Taking, Wanted, value_of};
 use super::{RowsError, structures_of};
@@ -179,7 +180,7 @@ impl SideRows<'_> {
             let longest = longest.try_reduce(|| 0, most)?;
             return Ok((W::into_codes(codes), longest));
         };
-        let store = PagedCodes::new::<W>(pages, len);
+        let store = room_in::<W>(pages, self.slice.taking, len);
         let parts = (0..len.div_ceil(PART)).into_par_iter();
         let longest = parts.map(|part| {
             let place = part * PART;
@@ -190,7 +191,7 @@ impl SideRows<'_> {
             Ok(longest)
         });
         let longest = longest.try_reduce(|| 0, most)?;
-        Ok((store.into_codes::<W>(len), longest))
+        Ok((Codes::Stored(StoredCodes { store, len, wide: W::WIDE }), longest))
     }
 
     /// A man of the layout, as the table sees it.

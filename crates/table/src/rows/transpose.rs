@@ -21,13 +21,13 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hoffman_board::ByColor;
-use hoffman_pages::{Page, PageFile, PagedCodes, Pages};
-use hoffman_space::{Code, CodeStore as _, Codes, Orientation, TableValues};
+use hoffman_pages::{Page, PageFile, Pages};
+use hoffman_space::{Code, Codes, Orientation, TableValues};
 use rayon::prelude::*;
 
 use super::chunks::{Chunked, FreeList};
 use super::counts::Histogram;
-use super::decode::{DecodeError, PortionReader, ReadEntries, SliceReading};
+use super::decode::{DecodeError, PortionReader, ReadEntries, SliceReading, StoreOfCodes};
 use super::distances::{PIECE, StoredDistances};
 use super::free::{Free, KINGS};
 use super::key_codes::{KeyCodes, word_at};
@@ -156,7 +156,7 @@ impl<'a> KingMatrix<'a> {
     /// do, if there are any.
     pub(super) fn decode<C: Code, E>(
         &self,
-        slices: &[SliceReading<Arc<PagedCodes>>],
+        slices: &[SliceReading<StoreOfCodes>],
         keys: &KeyCodes,
         promoted: u32,
         pages: &Arc<Pages>,
@@ -356,7 +356,7 @@ impl<C: Code> StripDecoding<'_, C> {
     /// moves.
     fn read(
         &self,
-        slices: &[SliceReading<Arc<PagedCodes>>],
+        slices: &[SliceReading<StoreOfCodes>],
         strip: PairSpan,
         keys: &Chunked<C>,
     ) -> Result<u16, RowsError> {
@@ -376,7 +376,7 @@ impl<C: Code> StripDecoding<'_, C> {
         side: &PortionReader,
         strip: PairSpan,
         keys: &Chunked<C>,
-        store: &PagedCodes,
+        store: &StoreOfCodes,
     ) -> u32 {
         let matrix = self.matrix;
         let portion = Portion { kings: Some(strip), ..side.portion };
