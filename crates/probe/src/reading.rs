@@ -107,7 +107,7 @@ impl ReadOptions {
             Some(memory) => {
                 let cache = BlockCache::new(((memory - READER) / 2) as usize);
                 // A table, and those behind it.
-                let whole_limit = (memory - READER) / 2;
+                let whole_limit = (memory - READER) / 4;
                 SourceOptions { cache, memory_limit: 0, whole_limit, ..usual }
             }
         };
@@ -138,8 +138,8 @@ impl ReadOptions {
     }
 }
 
-/// What a block file that is wanted as a whole may take, and as much those behind it, where memory
-/// is not bounded: together two thirds of what is free.
+/// What a block file that is wanted as a whole may take with those behind it, where memory is not
+/// bounded: a third of what is free, since what is read of it may take as much again.
 fn room_for_whole() -> u64 {
-    available_memory().unwrap_or(0) / 3 * 2
+    available_memory().unwrap_or(0) / 3
 }

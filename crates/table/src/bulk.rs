@@ -54,6 +54,12 @@ impl Table {
         self.entries.leans()
     }
 
+    /// Whether all entries are unpacked many times faster than one by one: not where they follow
+    /// from those of the tables behind and are too many to be decoded as a whole.
+    pub fn is_unpacked_quickly(&self) -> bool {
+        !self.leans() || self.entries.memory_of_rows(&Wanted::all()) > 0
+    }
+
     /// How many entries are best asked for at once where all are wanted.
     pub fn together(&self) -> u64 {
         self.entries.together(&self.shape)

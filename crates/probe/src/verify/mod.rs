@@ -41,11 +41,15 @@ pub use smaller::{Smaller, endings_after, search_folders};
 use tally::Tally;
 use tested::TestedTable;
 
-/// Indices that a thread takes at a time.
+/// Indices that a thread takes at a time, at most.
 const BLOCK: u64 = 2048;
 
-/// Up to this many sampled indices, entries are fetched one by one instead of being unpacked all.
-const FEW: u64 = 256;
+/// How many entries of a table are unpacked in the time in which those behind the moves of one
+/// sampled index are fetched one by one.
+const UNPACKED: u64 = 4096;
+
+/// How many entries are behind the moves of a position, about.
+const MOVES: u64 = 64;
 
 /// Why a table could not be verified to the end. Differences are no error; see [`VerifyReport`].
 #[derive(Debug, thiserror::Error)]
@@ -163,9 +167,11 @@ fn check_each(
     let size = tested.table().space().size();
     let count = sample.unwrap_or(size);
     let done = AtomicU64::new(0);
+    // Of a sample, too, every thread takes several.
+    let block_len = (count / (16 * rayon::current_num_threads() as u64)).clamp(1, BLOCK);
     let check_block = |(mut tally, mut steps): (Tally, Vec<SlotMove>), block: u64| {
         options.check_stop()?;
-        let (first, end) = (block * BLOCK, (block * BLOCK + BLOCK).min(count));
+        let (first, end) = (block * block_len, (block * block_len + block_len).min(count));
         for k in first..end {
             let index = sample.map_or(k, |n| sampled(k, n, size));
             if wanted(index) {
@@ -178,7 +184,7 @@ fn check_each(
         }
         Ok::<_, VerifyError>((tally, steps))
     };
-    (0..count.div_ceil(BLOCK))
+    (0..count.div_ceil(block_len))
         .into_par_iter()
         .try_fold(|| (Tally::default(), Vec::new()), check_block)
         .map(|result| result.map(|(tally, _)| tally))

@@ -19,7 +19,7 @@ use super::report::Difference;
 use super::smaller::{Absent, Smaller, is_named_so};
 use super::syzygy::{open_syzygy, probe_syzygy};
 use super::tally::Tally;
-use super::{FEW, VerifyError, VerifyExtent};
+use super::{MOVES, UNPACKED, VerifyError, VerifyExtent};
 
 /// A smaller table that holds an ending, perhaps with the colours exchanged.
 #[derive(Clone, Copy, Debug)]
@@ -102,15 +102,20 @@ impl<'a> TestedTable<'a> {
         smaller: &'a Smaller,
         options: &VerifyExtent<'_>,
     ) -> Result<TestedTable<'a>, VerifyError> {
-        let few = options.sample.is_some_and(|n| n <= FEW);
-        let mut memory = if few { 0 } else { options.memory };
+        let (mut memory, mut none) = (options.memory, 0);
         let shared = options.shared.clone().unwrap_or_else(|| SharedValues::new(memory).into());
-        let main = LoadedTable::under_test(table, &mut memory, &shared)?;
+        let is_unpacked = |table: &Table| {
+            let each = if table.is_unpacked_quickly() { UNPACKED } else { MOVES };
+            options.sample.is_none_or(|n| table.space().size() <= n.saturating_mul(each))
+        };
+        let room = if is_unpacked(table) { &mut memory } else { &mut none };
+        let main = LoadedTable::under_test(table, room, &shared)?;
         let mut holders: Vec<(Material, Vec<Holder>)> = Vec::new();
         let mut loaded = Vec::new();
 
         for (number, other) in smaller.tables.iter().enumerate() {
-            loaded.push(LoadedTable::behind(other, &mut memory, &shared)?);
+            let room = if is_unpacked(other) { &mut memory } else { &mut none };
+            loaded.push(LoadedTable::behind(other, room, &shared)?);
             let ending = Material::from_men(other.pieces().iter().map(|p| (p.color, p.role)));
             for (swapped, ending) in [(false, ending), (true, ending.swapped())] {
                 let named = is_named_so(other, table, swapped);
