@@ -186,12 +186,14 @@ fn write_cells(
         streams: CellStreams { profile, content: content.within(format) },
         stop: workplace.stop.clone(),
     };
-    file.write(|_| {
-        // What could not be read back from there was taken for zeros.
-        pages.map_or(Ok(()), |pages| pages.check()).map_err(SolveError::Pages)?;
+    let sound = || pages.map_or(Ok(()), |pages| pages.check()).map_err(SolveError::Pages);
+    let written = file.write(|_| {
+        sound()?;
         Ok::<_, RunError>(true)
-    })?;
-    Ok(())
+    });
+    // What could not be read back from there was taken for zeros, which the encoder wonders at.
+    sound()?;
+    written.map(drop)
 }
 
 /// The format of a table, its width written out. Where the width that is asked for is too small the

@@ -127,6 +127,21 @@ impl Scene {
         struck
     }
 
+    /// Each of the last operations of a kind fails, of which there are a few more or less in every
+    /// run; returns how many faults struck.
+    fn strike_last(&self, op: Op, count: u64) -> usize {
+        let strikes = |nth: u64| self.strike(Fault::Fail { op, nth });
+        let (mut last, mut none) = (1, 2);
+        while strikes(none) {
+            (last, none) = (none, 2 * none);
+        }
+        while none - last > 1 {
+            let middle = last.midpoint(none);
+            if strikes(middle) { last = middle } else { none = middle }
+        }
+        (last.saturating_sub(count)..last + count / 4).filter(|&nth| strikes(nth)).count()
+    }
+
     /// The power fails at every operation; returns how often it did.
     fn switch_off(&self) -> usize {
         let mut struck = 0;
@@ -215,6 +230,9 @@ fn block_files_made_from_the_disk_survive_every_fault() {
     assert_eq!(scene.after.len(), 2);
     let (faults, offs) = (scene.strike_all(), scene.switch_off());
     println!("block files from the disk: {faults} faults, power off at {offs} operations");
+    // The encoder is at work then, and the file is looked at.
+    let last = scene.strike_last(Op::Read, 60);
+    assert!(last > 30, "{last}");
     assert!(faults > 30 && offs > 10);
 }
 
