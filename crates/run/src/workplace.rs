@@ -143,8 +143,8 @@ impl Workplace {
     pub(crate) fn source_options(&self) -> SourceOptions {
         let (storage, stop) = (Arc::clone(&self.storage), self.stop.clone());
         let usual = SourceOptions { storage, stop, ..SourceOptions::default() };
-        // A third of what is free, since what is read of it takes as much again, or half of a bound,
-        // which the pages lend meanwhile.
+        // A third of what is free, since what is read of it takes as much again, or half of a
+        // bound, which the pages lend meanwhile.
         let whole_limit = match self.memory {
             Some(memory) => (memory.bytes / 2).max(FOUR_MEN),
             None => usual.whole_limit.max(available_memory().unwrap_or(0) / 3),
