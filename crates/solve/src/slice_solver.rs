@@ -201,13 +201,7 @@ fn working_bytes(context: &Context<'_>) -> usize {
 /// The outcomes of a slice in pages, wherever its values are.
 pub fn outcomes_in_pages(slice: SliceValues, pages: &Arc<Pages>) -> SliceValues {
     let put = |codes: Codes| PagedOutcomes::of(pages, &codes).into_codes(codes.len());
-    let en_passant = slice.en_passant.into_iter();
-    SliceValues {
-        codes: slice.codes.map(put),
-        en_passant: en_passant.map(|e| EnPassantValues { codes: put(e.codes), ..e }).collect(),
-        max_moves: 1,
-        ..slice
-    }
+    SliceValues { max_moves: 1, ..with_codes(slice, put) }
 }
 
 /// The same values in pages.
@@ -217,17 +211,18 @@ pub(crate) fn stored(slice: SliceValues, pages: &Arc<Pages>) -> SliceValues {
         store.write(0, C::as_bytes_of(codes));
         store.into_codes::<C>(codes.len())
     }
-    let put = |codes: Codes| match codes {
+    with_codes(slice, |codes| match codes {
         Codes::Narrow(codes) => put(&codes, pages),
         Codes::Wide(codes) => put(&codes, pages),
         Codes::Stored(_) => codes,
-    };
+    })
+}
+
+/// A slice whose codes are put elsewhere.
+fn with_codes(slice: SliceValues, put: impl Fn(Codes) -> Codes) -> SliceValues {
     let en_passant = slice.en_passant.into_iter();
-    SliceValues {
-        codes: slice.codes.map(put),
-        en_passant: en_passant.map(|e| EnPassantValues { codes: put(e.codes), ..e }).collect(),
-        ..slice
-    }
+    let en_passant = en_passant.map(|right| EnPassantValues { codes: put(right.codes), ..right });
+    SliceValues { en_passant: en_passant.collect(), codes: slice.codes.map(put), ..slice }
 }
 
 /// The values of a slice, unless blocks were left out because the work was to stop.

@@ -81,7 +81,13 @@ pub fn pack_outcomes<C: Code>(codes: &[C], bytes: &mut [u8]) {
 
 /// The codes of packed outcomes, without the first `skip` of them.
 pub fn unpack_outcomes(bytes: &[u8], skip: usize, out: &mut [u8]) {
-    let code = |at: usize| bytes.get(at / 4).map_or(0, |&byte| EXPANDED[usize::from(byte)][at % 4]);
+    unpack(bytes, |&byte| byte, skip, out);
+}
+
+/// The same of bytes in containers, which `get` looks into.
+fn unpack<B>(bytes: &[B], get: impl Fn(&B) -> u8, skip: usize, out: &mut [u8]) {
+    let codes = |byte: &B| EXPANDED[usize::from(get(byte))];
+    let code = |at: usize| bytes.get(at / 4).map_or(u8::ILLEGAL, |byte| codes(byte)[at % 4]);
     let head = out.len().min(skip.next_multiple_of(4) - skip);
     let (head, rest) = out.split_at_mut(head);
     head.iter_mut().zip(skip..).for_each(|(out, at)| *out = code(at));
@@ -89,9 +95,7 @@ pub fn unpack_outcomes(bytes: &[u8], skip: usize, out: &mut [u8]) {
     let at = skip + head.len();
     let (fours, tail) = rest.as_chunks_mut::<4>();
     let whole = bytes.get(at / 4..).unwrap_or_default();
-    for (four, &byte) in fours.iter_mut().zip(whole) {
-        *four = EXPANDED[usize::from(byte)];
-    }
+    fours.iter_mut().zip(whole).for_each(|(four, byte)| *four = codes(byte));
     let at = at + 4 * fours.len();
     tail.iter_mut().zip(at..).for_each(|(out, at)| *out = code(at));
 }
@@ -125,17 +129,7 @@ fn number<C: Code>(code: C) -> u8 {
 
 impl CodeStore for PackedOutcomes {
     fn read(&self, at: usize, out: &mut [u8]) {
-        let head = out.len().min(at.next_multiple_of(4) - at);
-        let (head, rest) = out.split_at_mut(head);
-        head.iter_mut().zip(at..).for_each(|(out, at)| *out = self.code(at));
-        let at = at + head.len();
-        let (fours, tail) = rest.as_chunks_mut::<4>();
-        let bytes = self.bytes.get(at / 4..).unwrap_or_default();
-        for (four, byte) in fours.iter_mut().zip(bytes) {
-            *four = EXPANDED[usize::from(byte.load(Ordering::Relaxed))];
-        }
-        let at = at + 4 * fours.len();
-        tail.iter_mut().zip(at..).for_each(|(out, at)| *out = self.code(at));
+        unpack(&self.bytes, |byte| byte.load(Ordering::Relaxed), at, out);
     }
 
     fn write(&self, at: usize, codes: &[u8]) {
