@@ -374,6 +374,11 @@ impl Table {
         self.entries.is_of_blocks()
     }
 
+    /// Whether it stores the values of positions, from which every entry follows.
+    pub fn is_of_cells(&self) -> bool {
+        self.entries.is_of_cells()
+    }
+
     /// Bytes that differ where entries do, if they are known without reading all of them.
     pub fn fingerprint(&self) -> Option<Vec<u8>> {
         self.entries.fingerprint()

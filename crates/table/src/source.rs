@@ -194,6 +194,11 @@ pub trait Entries: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether what is stored are the values of positions, and every entry follows from them.
+    fn is_of_cells(&self) -> bool {
+        false
+    }
+
     /// The reader behind them, if they are those of another program.
     fn foreign(&self) -> Option<&dyn ForeignTable> {
         None

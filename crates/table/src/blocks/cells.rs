@@ -320,6 +320,10 @@ impl Entries for CellEntries {
     fn is_of_blocks(&self) -> bool {
         true
     }
+
+    fn is_of_cells(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(feature = "bulk")]

@@ -21,7 +21,7 @@ use crate::rows::{
 use crate::stop::Stop;
 
 /// How many bytes an index takes while values and numbers lie side by side, about.
-const BYTES: u64 = 3;
+pub(super) const BYTES: u64 = 3;
 
 /// Entries that a thread compares at a time: a multiple of eight.
 const CHUNK: usize = 1 << 16;

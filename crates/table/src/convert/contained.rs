@@ -9,7 +9,8 @@ use hoffman_space::TableValues;
 use hoffman_store::files;
 use rayon::prelude::*;
 
-use super::{CHUNK, ConvertError, ConvertTarget, Converted};
+use super::by_rows::BYTES;
+use super::{CHUNK, ConvertError, ConvertTarget, Converted, push_all};
 use crate::blocks::{CellFile, CellStreams, expect_beside, has_cells, has_suffix, values_behind};
 use crate::entries::Number;
 use crate::htb::{HtbError, SourceOptions};
@@ -161,6 +162,7 @@ fn difference(
     // follows from no values.
     let all = codec.bits() == 1;
     let same = all
+        || table.is_of_cells()
         || match encode(space, values, codec.format(), &Stop::default()) {
             Ok((Distances::Narrow(numbers), _)) => has_entries(table, &numbers, options)?,
             Ok((Distances::Wide(numbers), _)) => has_entries(table, &numbers, options)?,
@@ -225,6 +227,8 @@ fn by_entries(
 ) -> Result<(), ConvertError> {
     let header = header_bytes(table)?;
     let entries = table.space().size();
+    let progress = |done| options.progress.iter().for_each(|report| report(done, entries));
+    let numbers = numbers_of_cells(table, options)?;
     let file = TableContents {
         storage: files(),
         path: target,
@@ -238,6 +242,12 @@ fn by_entries(
     };
 
     file.write(|writer| {
+        match &numbers {
+            Some(Distances::Narrow(numbers)) => return push_all(writer, numbers, &progress),
+            Some(Distances::Wide(numbers)) => return push_all(writer, numbers, &progress),
+            None => {}
+        }
+
         // Several blocks at once keep all threads at work.
         let part = table.together().saturating_mul(4).max(CHUNK) / CHUNK * CHUNK;
         let mut numbers = vec![0_i32; part.min(entries) as usize];
@@ -246,12 +256,30 @@ fn by_entries(
             let numbers = &mut numbers[..count as usize];
             table.read_entries(first, numbers)?;
             writer.push(numbers)?;
-            if let Some(report) = options.progress {
-                report(first + count, entries);
-            }
+            progress(first + count);
         }
         Ok(())
     })
+}
+
+/// The numbers of all entries of a table of cells, which are found by their indices many times
+/// slower. None where there is too little memory, or the table is of another kind.
+fn numbers_of_cells(
+    table: &Table,
+    options: &ConvertTarget<'_>,
+) -> Result<Option<Distances>, ConvertError> {
+    let bytes = table.space().size().saturating_mul(BYTES);
+    if !table.is_of_cells() || bytes > options.memory {
+        return Ok(None);
+    }
+    let stop = Stop::default();
+    let values = match table.exact_values(&Wanted::all(), &stop) {
+        Ok(values) => values,
+        Err(TableError { problem: TableProblem::Rows(_), .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let encoded = encode(table.space(), &values, table.codec().format(), &stop);
+    Ok(encoded.ok().map(|(numbers, _)| numbers))
 }
 
 /// The header as it stood before the entries, in its own encoding, with the zero bytes behind it.
