@@ -86,7 +86,8 @@ impl<const N: usize> Tree<N> {
         while let Some(&TreeNode { word, bit, children }) = self.nodes.get(usize::from(at)) {
             let shift = if bit == OF_LANE { lane as u8 } else { bit };
             let is_one = words[usize::from(word) % WORDS] >> (shift & 63) & 1 != 0;
-            // A choice of two numbers, not of two ways: which one is hard to foresee.
+            // Not loaded from the place that the bit says: the next node would wait for the word,
+            // which takes twice as long.
             at = std::hint::select_unpredictable(is_one, children[1], children[0]);
         }
         usize::from(at & !IS_LEAF)
