@@ -10,7 +10,7 @@ use hoffman_store::files;
 use rayon::prelude::*;
 
 use super::by_rows::BYTES;
-use super::{CHUNK, ConvertError, ConvertTarget, Converted, push_all};
+use super::{CHUNK, ConvertError, ConvertTarget, Converted, push_distances};
 use crate::blocks::{CellFile, CellStreams, expect_beside, has_cells, has_suffix, values_behind};
 use crate::entries::Number;
 use crate::htb::{HtbError, SourceOptions};
@@ -242,10 +242,8 @@ fn by_entries(
     };
 
     file.write(|writer| {
-        match &numbers {
-            Some(Distances::Narrow(numbers)) => return push_all(writer, numbers, &progress),
-            Some(Distances::Wide(numbers)) => return push_all(writer, numbers, &progress),
-            None => {}
+        if let Some(numbers) = &numbers {
+            return push_distances(writer, numbers, &progress);
         }
 
         // Several blocks at once keep all threads at work.

@@ -180,9 +180,8 @@ impl Conversion<'_> {
         let codec = self.codec(&tally)?;
         self.progress(self.space.size());
         let recount = Recount::new(self.table, &self.space);
-        self.write(codec, recount, &tally, &|writer, progress| match numbers {
-            Distances::Narrow(numbers) => push_all(writer, numbers, progress),
-            Distances::Wide(numbers) => push_all(writer, numbers, progress),
+        self.write(codec, recount, &tally, &|writer, progress| {
+            push_distances(writer, numbers, progress)
         })?;
         Ok((codec, tally))
     }
@@ -284,6 +283,17 @@ impl Conversion<'_> {
 
 /// Hands all numbers of a table to a writer, and tells how many it has handed over.
 type Fill<'f> = dyn Fn(&mut TableWriter<'_>, &dyn Fn(u64)) -> Result<(), ConvertError> + 'f;
+
+fn push_distances(
+    writer: &mut TableWriter<'_>,
+    numbers: &Distances,
+    progress: &dyn Fn(u64),
+) -> Result<(), ConvertError> {
+    match numbers {
+        Distances::Narrow(numbers) => push_all(writer, numbers, progress),
+        Distances::Wide(numbers) => push_all(writer, numbers, progress),
+    }
+}
 
 fn push_all<N: Number>(
     writer: &mut TableWriter<'_>,
