@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Mutex;
 
 use tempfile::TempDir;
 
@@ -69,10 +70,19 @@ fn build_and_verify(endings: &[&str], wanted: impl Fn(&str) -> bool, options: &s
     let made = tables(folder.path());
     let made: Vec<&String> = made.iter().filter(|name| !complete.contains(name)).collect();
     assert!(made.len() > 20, "{made:?}");
-    for name in made {
-        let verified = run(folder.path(), &format!("verify ./{name} --dir . {options}"));
-        assert_eq!(verified.code, 0, "{name}: {}{}", verified.out, verified.err);
-    }
+    // Most are small: two at a time.
+    let left = Mutex::new(made.into_iter());
+    let verify = || {
+        loop {
+            let Some(name) = left.lock().unwrap().next() else { return };
+            let verified = run(folder.path(), &format!("verify ./{name} --dir . {options}"));
+            assert_eq!(verified.code, 0, "{name}: {}{}", verified.out, verified.err);
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(verify);
+        verify();
+    });
 }
 
 #[test]

@@ -228,6 +228,10 @@ impl Position {
     /// Puts a man on a square (of 0 to 63), in the place of whatever stands there.
     pub fn put(&mut self, square: u8, man: Man) {
         self.remove(square);
+        self.add(square, man);
+    }
+
+    fn add(&mut self, square: u8, man: Man) {
         let bit = 1 << (square & 63);
         self.colors[man.color as usize] |= bit;
         self.kinds[man.kind as usize] |= bit;
@@ -237,10 +241,26 @@ impl Position {
     #[must_use]
     pub fn with(&self, square: u8, man: Man) -> Position {
         let mut position = *self;
-        let bit = 1 << (square & 63);
-        position.colors[man.color as usize] |= bit;
-        position.kinds[man.kind as usize] |= bit;
+        position.add(square, man);
         position
+    }
+
+    /// The same after whoever stands on a square, if one is given, has left it, a man has come to
+    /// another one, if one is given, in the place of whatever stands there, and the other side is
+    /// to move. There is no right to take en passant.
+    pub(crate) fn after(&self, from: Option<u8>, to: Option<(u8, Man)>) -> Position {
+        let bit = |square: u8| 1_u64 << (square & 63);
+        let keep = !(from.map_or(0, bit) | to.map_or(0, |(to, _)| bit(to)));
+        let mut after = Position {
+            colors: self.colors.map(|set| set & keep),
+            kinds: self.kinds.map(|set| set & keep),
+            turn: self.turn.other(),
+            en_passant: None,
+        };
+        if let Some((to, man)) = to {
+            after.add(to, man);
+        }
+        after
     }
 
     /// Takes away whatever stands on a square.

@@ -92,23 +92,21 @@ pub(crate) struct CellLine {
     /// The squares of that man for which this is the line; where it stands on others the cells are
     /// elsewhere.
     pub(crate) squares: u64,
-    /// What its squares become.
-    images: &'static [u8; 64],
+    /// What its squares become: the number of their images.
+    symmetry: usize,
 }
 
 impl CellLine {
     /// The number of the cell with the man on a square.
     #[inline]
     pub(crate) fn cell(&self, square: u8) -> usize {
-        self.first + self.stride * usize::from(self.images[usize::from(square & 63)])
+        self.first + self.stride * usize::from(IMAGES[self.symmetry][usize::from(square & 63)])
     }
 
-    /// The number of the first cell, if they lie side by side, and what the squares become; nothing
-    /// if they stay as they are.
+    /// The number of the first cell, if they lie side by side, and of the images of the squares.
     #[inline]
-    pub(crate) fn in_row(&self) -> Option<(usize, Option<&'static [u8; 64]>)> {
-        let stays = std::ptr::eq(self.images, &raw const IMAGES[0]);
-        (self.stride == 1).then_some((self.first, Some(self.images).filter(|_| !stays)))
+    pub(crate) fn in_row(&self) -> Option<(usize, usize)> {
+        (self.stride == 1).then_some((self.first, self.symmetry))
     }
 }
 
@@ -132,6 +130,44 @@ const fn images() -> [[u8; 64]; 8] {
         symmetry += 1;
     }
     images
+}
+
+/// The bytes of a board by the squares whose images these are: each goes from its image to the
+/// square.
+#[inline]
+pub(crate) fn from_images(board: &[u8; 64], symmetry: usize) -> [u8; 64] {
+    let mut ranks = [0; 8];
+    for (rank, bytes) in ranks.iter_mut().zip(board.as_chunks::<8>().0) {
+        *rank = u64::from_le_bytes(*bytes);
+    }
+    // Backwards, as the images are mirrored in the diagonal last.
+    if symmetry & 4 != 0 {
+        transpose(&mut ranks);
+    }
+    if symmetry & 2 != 0 {
+        ranks.reverse();
+    }
+    if symmetry & 1 != 0 {
+        ranks = ranks.map(u64::swap_bytes);
+    }
+    let mut turned = [0; 64];
+    for (bytes, rank) in turned.as_chunks_mut::<8>().0.iter_mut().zip(ranks) {
+        *bytes = rank.to_le_bytes();
+    }
+    turned
+}
+
+/// Exchanges files and ranks: quarters of the board, of these, and of those.
+fn transpose(ranks: &mut [u64; 8]) {
+    for (apart, mask) in
+        [(4, 0x0000_0000_ffff_ffff), (2, 0x0000_ffff_0000_ffff), (1, 0x00ff_00ff_00ff_00ff)]
+    {
+        for low in (0..8).filter(|rank| rank & apart == 0) {
+            let changed = (ranks[low] >> (8 * apart) ^ ranks[low + apart]) & mask;
+            ranks[low + apart] ^= changed;
+            ranks[low] ^= changed << (8 * apart);
+        }
+    }
 }
 
 /// The cells of one side to move of an ending, with the men in a certain order.
@@ -261,7 +297,7 @@ impl Space {
             (squares, turn) = (self.gather(&position.swapped())?, Color::White);
         }
         self.canonical(&mut squares);
-        Some((self.place(squares)?, turn))
+        Some((self.place(&squares)?, turn))
     }
 
     /// Where the positions lie that have one man more than these, in the colours of the table. None
@@ -273,7 +309,7 @@ impl Space {
         }
         let mut found = [0; MAX_ALL];
         for i in (0..self.men.len()).filter(|&i| i != walks) {
-            found[i] = self.next_like(fixed, i, found)?;
+            found[i] = self.next_like(fixed, i, &found)?;
         }
 
         let mut symmetry = usize::from(found[0] & 7 > 3);
@@ -292,13 +328,13 @@ impl Space {
             squares(u64::MAX).filter(own).fold(0, |set, square| set | 1 << square)
         });
         found[walks] = 0;
-        let first = self.place(found)?;
+        let first = self.place(&found)?;
 
         Some(CellLine {
             first: self.number(first),
             stride: 1 << (6 * (self.lane() - walks)),
             squares: own,
-            images,
+            symmetry,
         })
     }
 
@@ -344,13 +380,14 @@ impl Space {
         }
         let mut found = [0; MAX_ALL];
         for i in 0..self.men.len() {
-            found[i] = self.next_like(position, i, found)?;
+            found[i] = self.next_like(position, i, &found)?;
         }
         Some(found)
     }
 
-    /// The square of a man, if those of the men before it are known.
-    fn next_like(&self, position: &Position, man: usize, found: Squares) -> Option<u8> {
+    /// The square of a man, if those of the men before it are known. Not taken by value: eight bytes
+    /// that were just written one by one would be read as one word, which waits for all of them.
+    fn next_like(&self, position: &Position, man: usize, found: &Squares) -> Option<u8> {
         let above = match self.like(man) {
             Some(other) => u64::MAX << found[other] << 1,
             None => u64::MAX,
@@ -398,7 +435,7 @@ impl Space {
         }
     }
 
-    fn place(&self, squares: Squares) -> Option<CellInTile> {
+    fn place(&self, squares: &Squares) -> Option<CellInTile> {
         let kings = self.kings();
         let number =
             kings.numbers[usize::from(squares[0] & 63) * 64 + usize::from(squares[1] & 63)];
@@ -499,6 +536,15 @@ mod tests {
                 }
             }
             assert!(lines > 1_000 && cells > 20 * lines, "{name}: {lines} {cells}");
+        }
+    }
+
+    #[test]
+    fn bytes_come_from_the_images_of_their_squares() {
+        let board: [u8; 64] = std::array::from_fn(|square| 3 * square as u8 + 1);
+        for symmetry in 0..8 {
+            let expected = IMAGES[symmetry].map(|image| board[usize::from(image)]);
+            assert_eq!(from_images(&board, symmetry), expected, "{symmetry}");
         }
     }
 

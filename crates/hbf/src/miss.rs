@@ -64,7 +64,7 @@ pub(crate) fn code_of_class(wanted: usize, moves: u16) -> Code {
 
 /// The context of the class of a miss.
 pub(crate) fn class_context(candidates: &Candidates, check: bool) -> usize {
-    let seen = candidates.as_slice().iter().fold(0, |set, &code| {
+    let seen = candidates.iter().fold(0, |set, code| {
         set | match class(code) {
             0 => 0b010,
             1 => 0b001,
@@ -145,10 +145,10 @@ pub(crate) fn guess(
     for (k, &bound) in frame.thresholds.iter().enumerate() {
         word |= u64::from(base >= bound) << (8 + k);
     }
-    word |= u64::from(class(candidates.codes[0]) == wanted) << 17;
+    word |= u64::from(class(candidates.get(0)) == wanted) << 17;
     let mut guess = Guess { base, excluded: [0; 4], excluded_count: 0 };
 
-    for &code in candidates.as_slice() {
+    for code in candidates.iter() {
         if class(code) == wanted {
             guess.excluded[guess.excluded_count & 3] = distance(code);
             guess.excluded_count += 1;

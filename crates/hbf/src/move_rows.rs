@@ -114,7 +114,7 @@ impl<'a> MoveRow<'a> {
             let blocked = if man.kind.is_slider() { between(from, to) } else { 0 };
             for arrived in arrivals(man, to) {
                 self.row(
-                    &self.after(Some(from), Some((to, arrived))),
+                    &self.fixed.after(Some(from), Some((to, arrived))),
                     self.lane,
                     self.lanes & !blocked,
                 )?;
@@ -127,7 +127,7 @@ impl<'a> MoveRow<'a> {
     fn captures_of_lane(&mut self, from: u8, man: Man) -> Result<(), Position> {
         let reached = attacks(man, from, self.fixed.occupied()) & self.lanes;
         let last = if man.kind == Kind::Pawn { LAST_RANKS } else { 0 };
-        let gone = self.after(Some(from), None);
+        let gone = self.fixed.after(Some(from), None);
         self.row(&gone, man, reached & !last)?;
         if reached & last != 0 {
             for kind in PROMOTIONS {
@@ -144,7 +144,7 @@ impl<'a> MoveRow<'a> {
         }
         for arrived in arrivals(man, to) {
             self.row(
-                &self.after(Some(from), Some((to, arrived))),
+                &self.fixed.after(Some(from), Some((to, arrived))),
                 self.lane,
                 self.lanes & !(1 << to),
             )?;
@@ -158,7 +158,7 @@ impl<'a> MoveRow<'a> {
         for to in squares(self.fixed.of_color(self.lane.color.other())) {
             let from = attackers(self.lane, to, occupied) & self.lanes;
             for arrived in arrivals(self.lane, to).filter(|_| from != 0) {
-                self.arrive(&self.after(None, Some((to, arrived))), from)?;
+                self.arrive(&self.fixed.after(None, Some((to, arrived))), from)?;
             }
         }
         Ok(())
@@ -171,7 +171,7 @@ impl<'a> MoveRow<'a> {
                 continue;
             }
             for arrived in arrivals(self.lane, to) {
-                self.arrive(&self.after(None, Some((to, arrived))), 1 << from)?;
+                self.arrive(&self.fixed.after(None, Some((to, arrived))), 1 << from)?;
             }
         }
         Ok(())
@@ -182,7 +182,7 @@ impl<'a> MoveRow<'a> {
         for to in squares(attacks(man, from, occupied) & !occupied) {
             let blocked = if man.kind.is_slider() { between(from, to) } else { 0 };
             let free = self.lanes & !blocked & !(1 << to);
-            self.row(&self.after(Some(from), Some((to, man))), self.lane, free)?;
+            self.row(&self.fixed.after(Some(from), Some((to, man))), self.lane, free)?;
         }
         Ok(())
     }
@@ -190,9 +190,9 @@ impl<'a> MoveRow<'a> {
     fn steps_of_fixed(&mut self, from: u8, man: Man) -> Result<(), Position> {
         let Some((to, jump)) = steps(from, man.color, self.fixed.occupied()) else { return Ok(()) };
         let free = self.lanes & !(1 << to);
-        self.row(&self.after(Some(from), Some((to, man))), self.lane, free)?;
+        self.row(&self.fixed.after(Some(from), Some((to, man))), self.lane, free)?;
         let Some(jump) = jump else { return Ok(()) };
-        let mut after = self.after(Some(from), Some((jump, man)));
+        let mut after = self.fixed.after(Some(from), Some((jump, man)));
         let free = free & !(1 << jump);
         // With an enemy pawn beside it there may be a right to take en passant.
         let enemy = Man { color: man.color.other(), kind: Kind::Pawn };
@@ -216,7 +216,7 @@ impl<'a> MoveRow<'a> {
             return self.steps_of_lane();
         }
         let occupied = self.fixed.occupied();
-        let after = self.after(None, None);
+        let after = self.fixed.after(None, None);
         let targets = !occupied & !checked(&after, self.lane);
         self.ask(&after, self.lane, targets)?;
         for lane in squares(self.lanes) {
@@ -232,9 +232,9 @@ impl<'a> MoveRow<'a> {
         for from in squares(self.lanes) {
             let steps = steps(from, self.lane.color, self.fixed.occupied());
             let Some((to, jump)) = steps else { continue };
-            self.arrive(&self.after(None, Some((to, self.lane))), 1 << from)?;
+            self.arrive(&self.fixed.after(None, Some((to, self.lane))), 1 << from)?;
             let Some(jump) = jump else { continue };
-            let mut after = self.after(None, Some((jump, self.lane)));
+            let mut after = self.fixed.after(None, Some((jump, self.lane)));
             if self.fixed.of(enemy) & beside(jump) == 0 {
                 self.arrive(&after, 1 << from)?;
             } else {
@@ -243,20 +243,6 @@ impl<'a> MoveRow<'a> {
             }
         }
         Ok(())
-    }
-
-    /// The men but for the lane after one has left a square and one has come to another, in the
-    /// place of whatever stood there.
-    fn after(&self, from: Option<u8>, to: Option<(u8, Man)>) -> Position {
-        let mut after = self.fixed;
-        if let Some(from) = from {
-            after.remove(from);
-        }
-        if let Some((to, man)) = to {
-            after.put(to, man);
-        }
-        after.turn = self.fixed.turn.other();
-        after
     }
 
     /// The positions with the lane, or a man that took it, on these squares.

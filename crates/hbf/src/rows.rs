@@ -86,10 +86,12 @@ pub(crate) struct TileRows {
     pub(crate) check: u64,
 }
 
-/// The four neighbours of a cell, and which of their values are the candidates.
+/// The values of the four neighbours of a cell without repetitions: what a symbol may stand for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidates {
-    pub(crate) codes: [Code; 4],
+    /// 16 bits each from the lowest on. One word, as memory that is written in parts and read as a
+    /// whole makes every cell wait.
+    codes: u64,
     pub(crate) count: usize,
 }
 
@@ -103,22 +105,31 @@ impl Before {
 impl Candidates {
     /// The distinct values among W, S, N, U.
     #[inline]
-    pub(crate) fn of(near: [Code; 4], frame: &ModelFrame) -> Candidates {
-        let of = |place: usize| near[usize::from(frame.order[place] & 3)];
+    pub(crate) fn of([w, s, n, u]: [Code; 4], frame: &ModelFrame) -> Candidates {
+        let near = u64::from(w) | u64::from(s) << 16 | u64::from(n) << 32 | u64::from(u) << 48;
+        let of = |place: usize| near >> (16 * (frame.order[place] & 3)) & 0xffff;
         let [first, second, third, fourth] = [of(0), of(1), of(2), of(3)];
-        // What is not new is overwritten by the next one.
-        let mut codes = [first, second, third, fourth];
-        let mut count = 1 + usize::from(second != first);
-        codes[count] = third;
-        let new = |code: Code, other: Code| usize::from(code != other);
+        // What is not new comes behind the last one, where nobody looks, or is overwritten there.
+        let behind = |count: usize, code: u64| code << (16 * count);
+        let new = |code: u64, other: u64| usize::from(code != other);
+        let mut count = 1 + new(second, first);
+        let mut codes = first | second << 16;
+        codes = codes & !behind(count, 0xffff) | behind(count, third);
         count += new(third, first) & new(third, second);
-        codes[count] = fourth;
+        codes = codes & !behind(count, 0xffff) | behind(count, fourth);
         count += new(fourth, first) & new(fourth, second) & new(fourth, third);
         Candidates { codes, count }
     }
 
-    pub(crate) fn as_slice(&self) -> &[Code] {
-        &self.codes[..self.count.min(4)]
+    /// The one that a symbol stands for; the last one for any that stands for none.
+    #[inline]
+    pub(crate) fn get(&self, symbol: usize) -> Code {
+        (self.codes >> (16 * (symbol.min(self.count - 1) & 3))) as Code
+    }
+
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Code> + ExactSizeIterator {
+        let codes = self.codes;
+        (0..self.count).map(move |symbol| (codes >> (16 * symbol)) as Code)
     }
 }
 
@@ -448,7 +459,6 @@ impl TileRows {
     ) -> Candidates {
         let near @ [w, s, n, u] = self.neighbours(before, lane);
         let candidates = Candidates::of(near, frame);
-        let Candidates { codes, count } = candidates;
         let at = |row: usize| -> &[Code; 32] {
             let start = row * STRIDE + lane;
             self.values[start..].first_chunk().unwrap_or(&[DRAW; 32])
@@ -471,8 +481,8 @@ impl TileRows {
         word |= e(n, self.value(before.nn, lane)) << 30;
         word |= e(u, self.value(before.uu, lane)) << 31;
         word |= e(w, rt[LEFT - 2]) << 32 | e(s, rt[LEFT - 16]) << 33;
-        word |= (0b111_u64 >> (4 - count)) << 36;
-        word |= frame.tests_of_first(codes[0]);
+        word |= (0b111_u64 >> (4 - candidates.count)) << 36;
+        word |= frame.tests_of_first(candidates.get(0));
         self.words[tests.cell_word()] = word;
         candidates
     }
@@ -538,7 +548,7 @@ impl TileRows {
         word |= e(w, ru[LEFT - 1]) << 16 | l(w, ru[LEFT - 1]) << 17;
         word |= e(w, rt[LEFT - 9]) << 20 | e(w, last[1]) << 32;
         word |= (0b111_u64 >> (4 - candidates.count)) << 36;
-        word |= frame.tests_of_first(candidates.codes[0]);
+        word |= frame.tests_of_first(candidates.get(0));
         self.words[tests.cell_word()] = word;
         candidates
     }

@@ -118,8 +118,8 @@ impl Desk {
                 self.rows.filling(before, lane)
             } else {
                 let candidates = self.rows.candidates(frame, before, lane);
-                let allowed = candidates.as_slice().iter().enumerate();
-                let allowed = allowed.filter(|&(_, &candidate)| candidate <= codes[lane]);
+                let allowed = candidates.iter().enumerate();
+                let allowed = allowed.filter(|&(_, candidate)| candidate <= codes[lane]);
                 let likelihood = |symbol: usize| match likely {
                     None => 1,
                     Some((model, leaves)) => {
@@ -127,7 +127,7 @@ impl Desk {
                     }
                 };
                 let best = allowed.rev().max_by_key(|&(symbol, _)| likelihood(symbol));
-                best.map_or(codes[lane], |(_, &candidate)| candidate)
+                best.map_or(codes[lane], |(_, candidate)| candidate)
             };
             self.rows.set(before.row, lane, code);
         }
@@ -244,7 +244,7 @@ mod tests {
 
     /// The candidate that a symbol stands for.
     fn candidate(candidates: &Candidates, symbol: usize) -> Option<Code> {
-        candidates.as_slice().get(symbol).copied()
+        candidates.iter().nth(symbol)
     }
 
     #[test]
@@ -276,7 +276,7 @@ mod tests {
                         }
                         let symbol = desk.side_by_side.symbol(lane);
                         let code = desk.rows.row(before.row)[lane];
-                        let expected = found.as_slice().iter().position(|&other| other == code);
+                        let expected = found.iter().position(|other| other == code);
                         assert_eq!(symbol, expected.unwrap_or(MISS));
                         let same = desk.side_by_side.candidates(&frame, lane);
                         assert_eq!(candidate(&same, symbol), candidate(&found, symbol));
@@ -286,7 +286,7 @@ mod tests {
                             let again =
                                 desk.rows.look_again((tests, &frame, &known), before, lane, last);
                             assert_eq!(desk.rows.words[tests.cell_word()], word, "{name} {lane}");
-                            assert_eq!(again.as_slice(), found.as_slice());
+                            assert!(again.iter().eq(found.iter()));
                         }
                         cells += 1;
                     }

@@ -99,7 +99,7 @@ impl TileDecoding<'_> {
         let leaf = self.model.cells.leaf(&rows.words, lane);
         let symbol = self.coder.symbol(self.model.cells.distribution(leaf));
         if symbol < MISS {
-            return candidates.codes[symbol.min(candidates.count - 1)];
+            return candidates.get(symbol);
         }
         self.missed(rows, before, lane, candidates)
     }

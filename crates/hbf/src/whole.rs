@@ -2,7 +2,7 @@
 //! those who ask for many.
 
 use crate::board::{Color, Kind, Man, Position, squares};
-use crate::cells::{CellInTile, Space};
+use crate::cells::{CellInTile, CellLine, Space, from_images};
 use crate::code::{Code, DRAW};
 use crate::container::{HbfError, TILES};
 use crate::encode::Source;
@@ -58,34 +58,33 @@ const fn widened(byte: u8) -> Code {
     }
 }
 
-/// The codes of a row of bytes by square, `images` being where these are; the others may become
-/// anything. Returns the squares that are asked for and have none.
+/// The codes of a row of bytes by square, the bytes being at the images of the squares. Returns the
+/// squares that have none.
 #[inline]
-fn widen_row(
-    row: &[u8; 64],
-    images: Option<&[u8; 64]>,
-    wanted: u64,
-    codes: &mut [Code; 64],
-) -> u64 {
+fn widen_row(row: &[u8; 64], symmetry: usize, codes: &mut [Code; 64]) -> u64 {
+    let turned;
+    let row = if symmetry == 0 {
+        row
+    } else {
+        turned = from_images(row, symmetry);
+        &turned
+    };
+    for (code, &byte) in codes.iter_mut().zip(row) {
+        *code = widened(byte);
+    }
     let mut none = 0;
-    match images {
-        None => {
-            for square in 0..64 {
-                codes[square] = widened(row[square]);
-            }
-            for square in squares(wanted) {
-                none |= u64::from(row[usize::from(square & 63)] == 0) << square;
-            }
-        }
-        Some(images) => {
-            for square in squares(wanted) {
-                let byte = row[usize::from(images[usize::from(square & 63)] & 63)];
-                codes[usize::from(square & 63)] = widened(byte);
-                none |= u64::from(byte == 0) << square;
-            }
-        }
+    for (rank, bytes) in row.as_chunks::<8>().0.iter().enumerate() {
+        none |= zeros(u64::from_le_bytes(*bytes)) << (8 * rank);
     }
     none
+}
+
+/// Which of eight bytes are zero, a bit each.
+const fn zeros(bytes: u64) -> u64 {
+    let low = 0x7f7f_7f7f_7f7f_7f7f;
+    let high_bits = !((bytes & low) + low | bytes | low);
+    // Bit 8 i goes to bit 56 + i.
+    (high_bits >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// Why there are no values of a table in memory.
@@ -118,20 +117,40 @@ impl Cells {
         Some(code).filter(|&code| code != 0)
     }
 
-    /// Takes the codes of the cells from a place on. A distance that needs two bytes makes all
-    /// cells wide.
-    fn put(&mut self, first: usize, codes: &[Code]) {
-        if let Cells::Narrow(cells) = self {
-            let is_narrow = |&code: &Code| code == 0 || narrow(code) != 0;
-            if codes.iter().all(is_narrow) {
-                let room = cells.iter_mut().skip(first);
-                room.zip(codes).for_each(|(cell, &code)| *cell = narrow(code));
-                return;
-            }
-            *self = Cells::Wide(cells.iter().map(|&byte| widened(byte)).collect());
+    /// Codes in a byte each, if all have one.
+    fn of(codes: Vec<Code>) -> Cells {
+        let is_narrow = |&code: &Code| code == 0 || narrow(code) != 0;
+        // Not `all`, which would look at one after the other.
+        if codes.iter().map(is_narrow).fold(true, |all, is| all & is) {
+            Cells::Narrow(codes.iter().map(|&code| narrow(code)).collect())
+        } else {
+            Cells::Wide(codes)
         }
-        if let Cells::Wide(cells) = self {
-            cells.iter_mut().skip(first).zip(codes).for_each(|(cell, &code)| *cell = code);
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Cells::Narrow(cells) => cells.len(),
+            Cells::Wide(cells) => cells.len(),
+        }
+    }
+
+    /// Takes cells from a place on. A distance that needs two bytes makes all wide.
+    fn put(&mut self, first: usize, cells: &Cells) {
+        if let (Cells::Narrow(own), Cells::Wide(_)) = (&self, cells) {
+            *self = Cells::Wide(own.iter().map(|&byte| widened(byte)).collect());
+        }
+        match (self, cells) {
+            (Cells::Narrow(own), Cells::Narrow(cells)) => {
+                own[first..][..cells.len()].copy_from_slice(cells);
+            }
+            (Cells::Wide(own), Cells::Wide(cells)) => {
+                own[first..][..cells.len()].copy_from_slice(cells);
+            }
+            (Cells::Wide(own), Cells::Narrow(cells)) => {
+                own[first..].iter_mut().zip(cells).for_each(|(own, &cell)| *own = widened(cell));
+            }
+            (Cells::Narrow(_), Cells::Wide(_)) => {}
         }
     }
 }
@@ -205,10 +224,10 @@ impl WholeTable {
     /// squares; returns the squares that were not looked up, which [`WholeTable::code`] may know.
     pub fn row(&self, fixed: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
         match (&self.sides[fixed.turn as usize], &self.sides) {
-            (Some(side), _) => side.line(fixed, man, wanted, codes),
+            (Some(side), _) => side.row(fixed, man, wanted, codes),
             (None, [Some(side), None]) if side.space.is_symmetric() => {
                 let (fixed, man) = (fixed.swapped(), man.swapped());
-                let rest = side.line(&fixed, man, wanted.swap_bytes(), codes);
+                let rest = side.row(&fixed, man, wanted.swap_bytes(), codes);
                 turn_over(codes);
                 rest.swap_bytes()
             }
@@ -329,13 +348,19 @@ fn decoded(
 impl WholeSide {
     /// The codes of positions that have one man more on these squares; returns those of which
     /// nothing was found in this way.
-    fn line(&self, fixed: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
+    fn row(&self, fixed: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
         let Some(line) = self.space.line_of(fixed, man) else { return wanted };
+        self.line(&line, wanted, codes)
+    }
+
+    /// The codes of positions of a line with its man on these squares; returns those of which
+    /// nothing was found in this way.
+    fn line(&self, line: &CellLine, wanted: u64, codes: &mut [Code; 64]) -> u64 {
         let mut rest = wanted & !line.squares;
-        if let (Cells::Narrow(cells), Some((first, images))) = (&self.cells, line.in_row())
+        if let (Cells::Narrow(cells), Some((first, symmetry))) = (&self.cells, line.in_row())
             && let Some(row) = cells.get(first..).and_then(<[u8]>::first_chunk::<64>)
         {
-            return rest | widen_row(row, images, wanted & line.squares, codes);
+            return rest | widen_row(row, symmetry, codes) & wanted;
         }
         for square in squares(wanted & line.squares) {
             match self.cells.get(line.cell(square)) {
@@ -358,10 +383,11 @@ impl WholeSide {
         blocks: u64,
         make: impl Fn(u64) -> Result<Vec<Code>, WholeError> + Sync,
     ) -> Result<(), WholeError> {
+        let make = |block| make(block).map(Cells::of);
         let mut first = 0;
-        in_order(crew, blocks, make, |codes| {
-            self.cells.put(first, &codes);
-            first += codes.len();
+        in_order(crew, blocks, make, |cells| {
+            self.cells.put(first, &cells);
+            first += cells.len();
             Ok(())
         })
     }
@@ -462,13 +488,30 @@ impl Source for OwnAndBehind<'_> {
     }
 
     fn row(&self, position: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
-        let lowest = wanted.trailing_zeros() as u8 & 63;
-        if !self.own.space.has_men(&position.with(lowest, man)) {
+        let Some(line) = self.own.space.line_of(position, man) else {
+            let lowest = wanted.trailing_zeros() as u8 & 63;
+            if self.own.space.has_men(&position.with(lowest, man)) {
+                return self.one_by_one(position, man, wanted, codes);
+            }
             return self.behind.row(position, man, wanted, codes);
-        }
-        let rest = self.own.line(position, man, wanted, codes);
+        };
+        let rest = self.own.line(&line, wanted, codes);
+        self.one_by_one(position, man, rest, codes)
+    }
+}
+
+impl OwnAndBehind<'_> {
+    /// The codes of positions that have one man more on these squares, each looked up by itself.
+    /// Returns those that are not known.
+    fn one_by_one(
+        &self,
+        position: &Position,
+        man: Man,
+        wanted: u64,
+        codes: &mut [Code; 64],
+    ) -> u64 {
         let mut unknown = 0;
-        for square in squares(rest) {
+        for square in squares(wanted) {
             match self.code(&position.with(square, man)) {
                 Some(code) => codes[usize::from(square)] = code,
                 None => unknown |= 1 << square,
@@ -494,10 +537,21 @@ mod tests {
     }
 
     #[test]
+    fn zeros_are_found_among_bytes() {
+        let mut random = fastrand::Rng::with_seed(3);
+        for _ in 0..10_000 {
+            let bytes: [u8; 8] =
+                std::array::from_fn(|_| if random.bool() { 0 } else { random.u8(..) });
+            let expected = (0..8).filter(|&at| bytes[at] == 0).fold(0, |set, at| set | 1 << at);
+            assert_eq!(zeros(u64::from_le_bytes(bytes)), expected, "{bytes:?}");
+        }
+    }
+
+    #[test]
     fn a_long_distance_makes_all_cells_wide() {
         let mut cells = Cells::Narrow(vec![0; 4]);
-        cells.put(0, &[1, DRAW]);
-        cells.put(2, &[code_of(Value::Loss(300)), 0]);
+        cells.put(0, &Cells::of(vec![1, DRAW]));
+        cells.put(2, &Cells::of(vec![code_of(Value::Loss(300)), 0]));
         let all: Vec<_> = (0..4).map(|at| cells.get(at)).collect();
         assert_eq!(all, [Some(1), Some(DRAW), Some(301), None]);
     }
