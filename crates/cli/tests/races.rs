@@ -60,7 +60,8 @@ fn check_scores(found: &[(String, String)], expected: &[(&str, &str)]) {
 
 #[test]
 fn a_race_is_expanded_and_solved_in_two_stages() {
-    let folder = folder(&["two-pawns-queen.xml", "two-pawns.xml"], "KPvKP KPPvK KQvKP KQPvK");
+    let endings = "KPvKP KPPvK KQvKP KQPvK --format htb";
+    let folder = folder(&["two-pawns-queen.xml", "two-pawns.xml"], endings);
     let folder = folder.path();
     let queen = run(folder, "pawngen two-pawns-queen.xml");
     assert_eq!(queen.out, "KQ0K1 -> kqkp.htb\nKQ1K0 -> kqpk.htb\n");

@@ -267,18 +267,16 @@ impl Space {
         Some(TilePlace { squares, first_row: group as u8 * self.rows })
     }
 
-    /// The position of a row without the lane man, and that man.
-    pub(crate) fn row_position(&self, place: CellInTile, turn: Color) -> Option<(Position, Man)> {
-        let tile = self.tile(place.tile)?;
-        let mut squares = tile.squares;
-        if let Some(middle) = self.middle() {
-            squares[middle] = tile.first_row + place.row;
-        }
+    /// The position of a row of a tile without the lane man, and that man.
+    pub(crate) fn row_position(&self, place: &TilePlace, row: u8, turn: Color) -> (Position, Man) {
         let mut position = Position::empty(turn);
-        for (man, square) in self.men.iter().zip(squares).take(self.lane()) {
+        for (man, square) in self.men.iter().zip(place.squares).take(self.outer().end) {
             position.put(square, *man);
         }
-        Some((position, self.men[self.lane()]))
+        if let Some(middle) = self.middle() {
+            position.put(place.first_row + row, self.men[middle]);
+        }
+        (position, self.men[self.lane()])
     }
 
     /// Whether a position has the men of the table, in its colours.
@@ -385,8 +383,11 @@ impl Space {
         Some(found)
     }
 
-    /// The square of a man, if those of the men before it are known. Not taken by value: eight bytes
-    /// that were just written one by one would be read as one word, which waits for all of them.
+    /// The square of a man, if those of the men before it are known.
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "bytes just written, read as a word, wait"
+    )]
     fn next_like(&self, position: &Position, man: usize, found: &Squares) -> Option<u8> {
         let above = match self.like(man) {
             Some(other) => u64::MAX << found[other] << 1,
@@ -435,6 +436,10 @@ impl Space {
         }
     }
 
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "bytes just written, read as a word, wait"
+    )]
     fn place(&self, squares: &Squares) -> Option<CellInTile> {
         let kings = self.kings();
         let number =
@@ -457,7 +462,7 @@ mod tests {
     use super::*;
 
     fn position(space: &Space, place: CellInTile, turn: Color) -> Option<Position> {
-        let (position, man) = space.row_position(place, turn)?;
+        let (position, man) = space.row_position(&space.tile(place.tile)?, place.row, turn);
         Some(position.with(place.lane, man))
     }
 

@@ -89,6 +89,33 @@ pub(crate) const fn distance(code: Code) -> u16 {
     }
 }
 
+/// For every set of squares of a rank all bits on these.
+pub(crate) static RANK_MASKS: [[Code; 8]; 256] = {
+    let mut masks = [[0; 8]; 256];
+    let mut set = 0;
+    while set < 256 {
+        let mut square = 0;
+        while square < 8 {
+            masks[set][square] = if set >> square & 1 != 0 { Code::MAX } else { 0 };
+            square += 1;
+        }
+        set += 1;
+    }
+    masks
+};
+
+/// The codes on some squares of a row, and 0 on the others.
+pub(crate) fn only_on(set: u64, codes: &[Code; 64]) -> [Code; 64] {
+    let mut only = [0; 64];
+    let ranks = only.as_chunks_mut::<8>().0.iter_mut().zip(codes.as_chunks::<8>().0);
+    for ((only, codes), set) in ranks.zip(set.to_le_bytes()) {
+        for (at, mask) in RANK_MASKS[usize::from(set)].iter().enumerate() {
+            only[at] = codes[at] & mask;
+        }
+    }
+    only
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! The true values of tiles, from a source, and models made of them.
 
 use crate::board::{Man, Position, squares};
-use crate::cells::{CellInTile, Space};
+use crate::cells::Space;
 use crate::code::{Code, outcome};
 use crate::encode::{EncodeError, Source};
 use crate::fen::to_fen;
@@ -99,11 +99,10 @@ impl<'a> Filler<'a> {
             values.codes[at] = [0; 64];
             values.settled[at] = 0;
             let lanes = self.desk.rows.begin_legal(space, turn, at, place.first_row);
-            let lane = CellInTile { tile, row, lane: 0 };
             if lanes == 0 {
                 continue;
             }
-            let Some((position, man)) = space.row_position(lane, turn) else { continue };
+            let (position, man) = space.row_position(&place, row, turn);
             let codes = &mut values.codes[at];
             values.settled[at] = self.fill_row((&position, man), lanes, outcomes, codes)?;
             legal += u64::from(lanes.count_ones());

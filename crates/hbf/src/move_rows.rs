@@ -3,28 +3,13 @@
 
 use crate::answer::{Asked, Lookup, Stored, answer};
 use crate::board::{Color, Kind, Man, Position, attackers, attacks, between, squares};
-use crate::code::{Code, DRAW, MATED, before, outcome};
+use crate::code::{Code, DRAW, MATED, RANK_MASKS, before, outcome};
 use crate::encode::Source;
 
 const LAST_RANKS: u64 = 0xff00_0000_0000_00ff;
 
 /// What a pawn becomes.
 const PROMOTIONS: [Kind; 4] = [Kind::Queen, Kind::Rook, Kind::Bishop, Kind::Knight];
-
-/// For every set of squares of a rank all bits on these.
-static MASKS: [[Code; 8]; 256] = {
-    let mut masks = [[0; 8]; 256];
-    let mut set = 0;
-    while set < 256 {
-        let mut square = 0;
-        while square < 8 {
-            masks[set][square] = if set >> square & 1 != 0 { Code::MAX } else { 0 };
-            square += 1;
-        }
-        set += 1;
-    }
-    masks
-};
 
 /// The codes of the best moves that were looked at, by lane square; 0 where there is none.
 pub(crate) struct MoveRow<'a> {
@@ -253,7 +238,7 @@ impl<'a> MoveRow<'a> {
         }
         self.ask(after, man, legal)?;
         for (rank, set) in legal.to_le_bytes().into_iter().enumerate() {
-            let masks = &MASKS[usize::from(set)];
+            let masks = &RANK_MASKS[usize::from(set)];
             for file in 0..8 {
                 let (square, mask) = (8 * rank + file, masks[file]);
                 self.best[square] = self.best[square].max(before(self.scratch[square]) & mask);

@@ -1,7 +1,6 @@
 //! Which positions of a table are asked for by those who do not need all.
 
 use crate::board::{Color, Kind, Man, Position};
-use crate::cells::{CellInTile, Space};
 
 /// The border of the board.
 const EDGE: u64 = 0xff81_8181_8181_81ff;
@@ -32,17 +31,16 @@ impl Selection {
         self.clone()
     }
 
-    /// The lanes of a row of cells that are among them.
-    #[inline]
-    pub(crate) fn lanes(&self, space: &Space, turn: Color, place: CellInTile) -> u64 {
-        if self.on_edge.is_empty() {
-            return u64::MAX;
-        }
-        space.row_position(place, turn).map_or(0, |(fixed, man)| self.lanes_beside(&fixed, man))
+    /// Whether these are all positions with a side to move that is asked for.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.on_edge.is_empty()
     }
 
     /// The squares of a man beside others that are among them.
-    fn lanes_beside(&self, fixed: &Position, man: Man) -> u64 {
+    pub(crate) fn lanes(&self, fixed: &Position, man: Man) -> u64 {
+        if self.is_whole() {
+            return u64::MAX;
+        }
         let pawns = |color| fixed.of(Man { color, kind: Kind::Pawn });
         let has_pawns = man.kind == Kind::Pawn || pawns(Color::White) | pawns(Color::Black) != 0;
         let goal = |promoted: &Man| match promoted.color {
@@ -66,7 +64,7 @@ mod tests {
     fn a_promoted_man_stands_on_its_last_rank_or_without_pawns_on_the_edge() {
         let queen = Man { color: Color::White, kind: Kind::Queen };
         let selection = Selection { turns: [false, true], on_edge: vec![queen] };
-        let lanes = |fen, man| selection.lanes_beside(&parse_fen(fen).unwrap(), man);
+        let lanes = |fen, man| selection.lanes(&parse_fen(fen).unwrap(), man);
         let rook = Man { kind: Kind::Rook, ..queen };
         assert_eq!(lanes("8/8/8/8/3k4/8/P7/K7 b - - 0 1", queen), 0xff << 56);
         assert_eq!(lanes("8/8/8/8/3k4/8/8/K7 b - - 0 1", queen), EDGE);

@@ -2,8 +2,8 @@
 //! those who ask for many.
 
 use crate::board::{Color, Kind, Man, Position, squares};
-use crate::cells::{CellInTile, CellLine, Space, from_images};
-use crate::code::{Code, DRAW};
+use crate::cells::{CellLine, Space, TilePlace, from_images};
+use crate::code::{Code, DRAW, only_on};
 use crate::container::{HbfError, TILES};
 use crate::encode::Source;
 use crate::fen::to_fen;
@@ -82,7 +82,7 @@ fn widen_row(row: &[u8; 64], symmetry: usize, codes: &mut [Code; 64]) -> u64 {
 /// Which of eight bytes are zero, a bit each.
 const fn zeros(bytes: u64) -> u64 {
     let low = 0x7f7f_7f7f_7f7f_7f7f;
-    let high_bits = !((bytes & low) + low | bytes | low);
+    let high_bits = !(((bytes & low) + low) | bytes | low);
     // Bit 8 i goes to bit 56 + i.
     (high_bits >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
@@ -327,19 +327,23 @@ fn decoded(
     block: u64,
     selection: &Selection,
 ) -> Result<Vec<Code>, HbfError> {
-    let tile_cells = stream.tile_cells;
-    let selected = |tile: u64, row: usize| {
-        let place = CellInTile { tile, row: row as u8, lane: 0 };
-        selection.lanes(space, stream.turn, place)
+    let (turn, tile_cells) = (stream.turn, stream.tile_cells);
+    let selected = |place: &TilePlace, row: usize| {
+        let (fixed, man) = space.row_position(place, row as u8, turn);
+        selection.lanes(&fixed, man)
     };
-    let is_wanted = |tile| (0..tile_cells / 64).any(|row| selected(tile, row) != 0);
+    let is_wanted = |tile| {
+        let has_selected = |place| (0..tile_cells / 64).any(|row| selected(&place, row) != 0);
+        selection.is_whole() || space.tile(tile).is_some_and(has_selected)
+    };
     let mut codes = vec![0; TILES as usize * tile_cells];
     file.decode_block(stream, block, is_wanted, |number, legal, decoded| {
         let tile = &mut codes[number * tile_cells..][..tile_cells];
-        for (row, &legal) in legal.iter().enumerate() {
-            let wanted = legal & selected(block * TILES + number as u64, row);
-            let lanes = squares(wanted).map(|lane| 64 * row + usize::from(lane));
-            lanes.for_each(|at| tile[at] = decoded[at]);
+        let place = space.tile(block * TILES + number as u64).filter(|_| !selection.is_whole());
+        let rows = tile.as_chunks_mut::<64>().0.iter_mut().zip(decoded.as_chunks::<64>().0);
+        for (row, ((codes, decoded), &legal)) in rows.zip(legal).enumerate() {
+            let wanted = place.as_ref().map_or(u64::MAX, |place| selected(place, row));
+            *codes = only_on(legal & wanted, decoded);
         }
     })?;
     Ok(codes)
@@ -411,12 +415,13 @@ fn raise(
     behind: &dyn Source,
     codes: &mut [Code],
 ) -> Result<(), WholeError> {
+    let Some(place) = space.tile(tile) else { return Ok(()) };
     for (row, codes) in (0..).zip(codes.as_chunks_mut::<64>().0) {
         let lanes = (0..64).filter(|&lane| codes[lane] != 0).fold(0, |set, lane| set | 1 << lane);
-        let place = CellInTile { tile, row, lane: 0 };
-        let Some((position, man)) = space.row_position(place, turn).filter(|_| lanes != 0) else {
+        if lanes == 0 {
             continue;
-        };
+        }
+        let (position, man) = space.row_position(&place, row, turn);
         let mut moves = MoveRow::new(behind, (&position, man, lanes), outcomes);
         moves.look_at_exits().map_err(WholeError::Missing)?;
         codes.iter_mut().zip(moves.best).for_each(|(code, best)| *code = best.max(*code));
@@ -436,12 +441,14 @@ fn look_at_all(
         rows.start_legal(&place);
         for (row, codes) in (0..).zip(codes.as_chunks_mut::<64>().0) {
             let legal = rows.begin_legal(space, turn, usize::from(row), place.first_row);
-            let place = CellInTile { tile, row, lane: 0 };
-            let lanes = if legal == 0 { 0 } else { legal & selection.lanes(space, turn, place) };
-            let Some((position, man)) = space.row_position(place, turn).filter(|_| lanes != 0)
-            else {
+            if legal == 0 {
                 continue;
-            };
+            }
+            let (position, man) = space.row_position(&place, row, turn);
+            let lanes = legal & selection.lanes(&position, man);
+            if lanes == 0 {
+                continue;
+            }
             let mut moves = MoveRow::new(source, (&position, man, lanes), outcomes);
             moves.look_at_all().map_err(WholeError::Missing)?;
             *codes = moves.best;
