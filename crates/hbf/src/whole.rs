@@ -556,10 +556,11 @@ mod tests {
 
     #[test]
     fn a_long_distance_makes_all_cells_wide() {
-        let mut cells = Cells::Narrow(vec![0; 4]);
+        let mut cells = Cells::Narrow(vec![0; 6]);
         cells.put(0, &Cells::of(vec![1, DRAW]));
         cells.put(2, &Cells::of(vec![code_of(Value::Loss(300)), 0]));
-        let all: Vec<_> = (0..4).map(|at| cells.get(at)).collect();
-        assert_eq!(all, [Some(1), Some(DRAW), Some(301), None]);
+        cells.put(4, &Cells::of(vec![DRAW, 2]));
+        let all: Vec<_> = (0..6).map(|at| cells.get(at)).collect();
+        assert_eq!(all, [Some(1), Some(DRAW), Some(301), None, Some(DRAW), Some(2)]);
     }
 }
