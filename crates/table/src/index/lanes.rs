@@ -117,13 +117,13 @@ impl IndexSpace {
         turn: Color,
         en_passant: Option<Square>,
         occupied: u64,
-        mut visit: impl FnMut(u8, u8, u8, u64, u64),
+        visit: &mut dyn FnMut(u8, u8, u8, u64, u64),
     ) {
         let men = &self.men;
         let mut p = men.load_squares(squares, turn, en_passant);
         let (white, black) = (usize::from(men.white_king), usize::from(men.black_king));
         let Some((weight, kings)) = self.free_kings() else {
-            self.visit_king_pairs(p, occupied, &mut visit);
+            self.visit_king_pairs(p, occupied, visit);
             return;
         };
 
@@ -160,7 +160,7 @@ impl IndexSpace {
         &self,
         mut p: OrderedPlacement,
         occupied: u64,
-        visit: &mut impl FnMut(u8, u8, u8, u64, u64),
+        visit: &mut dyn FnMut(u8, u8, u8, u64, u64),
     ) {
         let men = &self.men;
         let (white, black) = (usize::from(men.white_king), usize::from(men.black_king));
@@ -232,7 +232,7 @@ impl IndexSpace {
         p: &OrderedPlacement,
         man: usize,
         lanes: u64,
-        visit: &mut impl FnMut(u64, u64, u64),
+        visit: &mut dyn FnMut(u64, u64, u64),
     ) -> bool {
         let (men, mut p) = (&self.men, *p);
         let Some((weight, kings)) = self.free_kings().filter(|_| men.is_king(man)) else {
@@ -289,7 +289,7 @@ impl IndexSpace {
         p: &OrderedPlacement,
         man: usize,
         lanes: u64,
-        visit: &mut impl FnMut(u64, u64, u64),
+        visit: &mut dyn FnMut(u64, u64, u64),
     ) {
         let mut p = *p;
         for lane in bits_of(lanes) {

@@ -372,7 +372,6 @@ trait CodeRows<C> {
 }
 
 impl<C: Code> CodeRows<C> for &[C] {
-    #[inline(always)]
     fn of(&mut self, run: &Run<'_>) -> &[C] {
         self.get(run.row..).unwrap_or_default()
     }
@@ -410,7 +409,6 @@ impl<C: Code> FetchedBlock<C> {
 }
 
 impl<C: Code> CodeRows<C> for FetchedBlock<C> {
-    #[inline(always)]
     fn of(&mut self, run: &Run<'_>) -> &[C] {
         self.codes.get(run.row.wrapping_sub(self.start)..).unwrap_or_default()
     }
@@ -432,10 +430,10 @@ impl<W: Code, E: EntryPlaces<W>> Writer<'_, '_, W, E> {
         let Some((slice, orientation)) = rows.orient(values, portion.structure) else { return 0 };
         match codes_of(portion, slice, orientation) {
             Codes::Narrow(codes) => {
-                self.rows_of::<u8, COUNT>(portion, orientation, codes.as_slice(), met)
+                self.rows_of::<u8, COUNT>(portion, orientation, &mut codes.as_slice(), met)
             }
             Codes::Wide(codes) => {
-                self.rows_of::<u16, COUNT>(portion, orientation, codes.as_slice(), met)
+                self.rows_of::<u16, COUNT>(portion, orientation, &mut codes.as_slice(), met)
             }
             Codes::Stored(codes) if codes.wide => {
                 self.fetched::<u16, COUNT>(portion, orientation, codes, met)
@@ -453,22 +451,22 @@ impl<W: Code, E: EntryPlaces<W>> Writer<'_, '_, W, E> {
         met: &mut Histogram,
     ) -> u64 {
         if !self.encoding.by_blocks {
-            let rows = FetchedRows::<C> { codes, row: Vec::new() };
-            return self.rows_of::<C, COUNT>(portion, orientation, rows, met);
+            let mut rows = FetchedRows::<C> { codes, row: Vec::new() };
+            return self.rows_of::<C, COUNT>(portion, orientation, &mut rows, met);
         }
         // Kings that touch after they were turned have no values.
         let Some((start, len)) = self.encoding.rows.block_of(portion, orientation) else {
             return 0;
         };
-        let block = FetchedBlock::<C>::new(codes, start, len);
-        self.rows_of::<C, COUNT>(portion, orientation, block, met)
+        let mut block = FetchedBlock::<C>::new(codes, start, len);
+        self.rows_of::<C, COUNT>(portion, orientation, &mut block, met)
     }
 
     fn rows_of<C: Code, const COUNT: bool>(
         &self,
         portion: &Portion,
         orientation: Orientation,
-        mut codes: impl CodeRows<C>,
+        codes: &mut dyn CodeRows<C>,
         met: &mut Histogram,
     ) -> u64 {
         let mut written = 0;

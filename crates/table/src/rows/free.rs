@@ -28,7 +28,7 @@ use super::counts::{bare_king_moves, like_orders};
 use super::squares::{
     empty_squares, en_passant_squares, is_canonical, pawn_placements, promotion_squares, touch,
 };
-use super::walk::{PairSpan, Portion, Run, Visits, finished, sides_of};
+use super::walk::{PairSpan, Portion, Run, Visit, Visits, finished, sides_of};
 use crate::index::IndexSpace;
 use crate::stop::Stop;
 
@@ -309,11 +309,7 @@ impl FreeWalk<'_, '_> {
     }
 
     /// The black king runs: in the row, or if colours are exchanged from row to row.
-    fn bare_kings(
-        &self,
-        squares: [u8; MAX_PIECES],
-        visit: &mut impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
-    ) {
+    fn bare_kings(&self, squares: [u8; MAX_PIECES], visit: &mut Visit<'_>) {
         let FreeWalk { rows, portion, visits: Visits { orientation, .. }, occupied } = *self;
         let turn = portion.symmetry(orientation);
         let [white_slot, black_slot] = self.king_slots();
@@ -323,13 +319,13 @@ impl FreeWalk<'_, '_> {
         let image = std::array::from_fn(|s| turned(s as u8) * runs);
         let in_row = runs == 1;
         let mut placed = squares;
-        let visit = |white: u8, first: u8, len: u8, index: u64, step: u64| {
+        let mut visit = |white: u8, first: u8, len: u8, index: u64, step: u64| {
             let lanes = u64::MAX >> (64 - len) << first;
             let row = turned(white) * fixed;
             placed[white_slot] = white;
             visit(&Run { index, step, row, image: &image, lanes, in_row }, &placed, black_slot);
         };
-        rows.space.visit_kings(&squares, portion.turn, portion.en_passant, occupied, visit);
+        rows.space.visit_kings(&squares, portion.turn, portion.en_passant, occupied, &mut visit);
     }
 
     /// Goes through the placements of all pieces but kings and lane, and in each through those of

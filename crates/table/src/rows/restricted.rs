@@ -13,7 +13,7 @@ use hoffman_space::{Counts, Layout, Mover, PawnSquares, TableValues, side};
 use super::RowsError;
 use super::counts::like_orders;
 use super::squares::{empty_squares, pawn_placements, touch};
-use super::walk::{Portion, Run, sides_of};
+use super::walk::{Portion, Run, Visit, sides_of};
 use crate::index::{IndexSpace, PawnStructure as ListedStructure, bits_of};
 use crate::stop::Stop;
 
@@ -199,16 +199,11 @@ impl<'a> Restricted<'a> {
 
     /// Visits the positions of a portion. Like men are taken in one order only if `once`.
     pub(super) fn walk(&self, portion: &Portion, once: bool, mut visit: impl FnMut(&Run<'_>)) {
-        self.walk_placed(portion, once, |run, _, _| visit(run));
+        self.walk_placed(portion, once, &mut |run, _, _| visit(run));
     }
 
     /// The same with the squares of all slots but that of the last man, and the slot of that man.
-    pub(super) fn walk_placed(
-        &self,
-        portion: &Portion,
-        once: bool,
-        mut visit: impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
-    ) {
+    pub(super) fn walk_placed(&self, portion: &Portion, once: bool, visit: &mut Visit<'_>) {
         if self.stop.is_requested() {
             return;
         }
@@ -225,7 +220,7 @@ impl<'a> Restricted<'a> {
         let turns: Vec<usize> = turns.filter(|&m| !kings || !self.is_king(&movers[m])).collect();
         let turns = Turns { movers: &turns, portion, once };
         let mut standing = Standing { squares: *placed, stands: [0; MAX_PIECES] };
-        self.place(&turns, Taken { occupied, base: 0 }, &mut standing, &mut visit);
+        self.place(&turns, Taken { occupied, base: 0 }, &mut standing, visit);
     }
 
     /// Places the pieces whose turn it is, then the lane or the kings.
@@ -234,7 +229,7 @@ impl<'a> Restricted<'a> {
         turns: &Turns<'_>,
         taken: Taken,
         standing: &mut Standing,
-        visit: &mut impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
+        visit: &mut Visit<'_>,
     ) {
         let movers = self.layout.movers();
         let Some((&mover, rest_of_them)) = turns.movers.split_first() else {
@@ -280,7 +275,7 @@ impl<'a> Restricted<'a> {
         turns: &Turns<'_>,
         taken: Taken,
         standing: &mut Standing,
-        visit: &mut impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
+        visit: &mut Visit<'_>,
     ) {
         let (movers, lane) = (self.layout.movers(), self.lane);
         let Portion { turn, en_passant, .. } = *turns.portion;
@@ -323,7 +318,7 @@ impl<'a> Restricted<'a> {
         turns: &Turns<'_>,
         taken: Taken,
         standing: &mut Standing,
-        visit: &mut impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
+        visit: &mut Visit<'_>,
     ) {
         let (movers, lane) = (self.layout.movers(), self.lane);
         let later = self.later(turns, lane, &standing.stands);
@@ -361,13 +356,13 @@ impl<'a> Restricted<'a> {
         taken: Taken,
         [white, black]: [usize; 2],
         standing: &mut Standing,
-        visit: &mut impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
+        visit: &mut Visit<'_>,
     ) {
         let Portion { turn, en_passant, .. } = *turns.portion;
         let lane = self.lane;
         let [white_slot, black_slot] = [white, black].map(|king| self.slots[king]);
         let mut placed = standing.squares;
-        let visit = |w: u8, first: u8, len: u8, index: u64, step: u64| {
+        let mut visit = |w: u8, first: u8, len: u8, index: u64, step: u64| {
             let Some(white_place) = self.layout.place(white, w) else { return };
             placed[white_slot] = w;
             if black == lane {
@@ -385,7 +380,7 @@ impl<'a> Restricted<'a> {
                 }
             }
         };
-        self.space.visit_kings(&standing.squares, turn, en_passant, taken.occupied, visit);
+        self.space.visit_kings(&standing.squares, turn, en_passant, taken.occupied, &mut visit);
     }
 
     /// Places both kings, one position at a time.
@@ -395,7 +390,7 @@ impl<'a> Restricted<'a> {
         taken: Taken,
         kings: [usize; 2],
         standing: &mut Standing,
-        visit: &mut impl FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot),
+        visit: &mut Visit<'_>,
     ) {
         let movers = self.layout.movers();
         let free =

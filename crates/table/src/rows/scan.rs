@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::free::{Free, KINGS};
 use super::key_codes::word_at;
-use super::walk::{Portion, Rows, Run, Visits};
+use super::walk::{Portion, Rows, Visit, Visits};
 use super::{has_free_pieces, layout_of};
 use crate::entries::{EntryCodec, RawEntry};
 use crate::index::{IndexSpace, bits_of};
@@ -315,13 +315,10 @@ pub fn scan_restricted<T: Send>(
         |structure| if cut { rows.small_portions(structure) } else { rows.portions(structure) };
     let portions: Vec<Portion> = structures.into_iter().flat_map(jobs_of).collect();
     let walk = |portion: &Portion, visit: &mut Visit<'_>| {
-        rows.walk_placed(portion, true, |run, squares, lane| visit(run, squares, lane));
+        rows.walk_placed(portion, true, visit);
     };
     Some(show_all(portions, (walk, Showing::Runs), new, look))
 }
-
-/// Takes the positions of a row, the squares of all slots but one, and that one.
-type Visit<'v> = dyn FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot) + 'v;
 
 /// Shows the positions that `walk` visits in each of the portions.
 fn show_all<T: Send>(

@@ -15,7 +15,7 @@
 
 use std::ops::Range;
 
-use hoffman_board::{Color, Material, Square, Symmetry};
+use hoffman_board::{Color, MAX_PIECES, Material, PieceSlot, Square, Symmetry};
 use hoffman_space::{Counts, Layout, Orientation, PawnSquares, SliceValues, TableValues};
 
 use super::free::Free;
@@ -45,6 +45,11 @@ pub(super) struct Run<'a> {
     /// Whether all images are below 64.
     pub(super) in_row: bool,
 }
+
+/// Takes the positions of a run, the squares of all slots but that of the lane, and the slot of the
+/// lane. Walks that are seldom the longest part of the work call it for every run, and are compiled
+/// once instead of for each of the dozens of things that are done with runs.
+pub(super) type Visit<'v> = dyn FnMut(&Run<'_>, &[u8; MAX_PIECES], PieceSlot) + 'v;
 
 impl Run<'_> {
     /// How many positions there are.
