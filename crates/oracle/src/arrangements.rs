@@ -1,9 +1,10 @@
 //! The arrangements of pawns of a `pawngen` element, by plain search over pawns and counters.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use hoffman_board::{Bitboard, ByColor, Color, File, PAWN_SQUARES, Square};
 use hoffman_control::PawngenElement;
+use rustc_hash::FxHashSet;
 
 /// Where the pawns stand, and the square that one of them has just jumped over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,7 +38,7 @@ pub fn arrangements(element: &PawngenElement) -> Vec<SlowArrangement> {
         captures: sides.map(|side| side.captures_allowed.min(48)),
     };
     let possible = |state: &PawnState| state.has_pawns_for(&required);
-    let mut seen = HashSet::new();
+    let mut seen = FxHashSet::default();
     let mut open: Vec<PawnState> = [first].into_iter().filter(possible).collect();
     while let Some(state) = open.pop() {
         if seen.insert(state) {

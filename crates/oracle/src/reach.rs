@@ -1,9 +1,8 @@
 //! The value of one position from everything that can be reached from it.
 
-use std::collections::HashMap;
-
 use hoffman_board::shakmaty::{Board, Chess, Position as _};
 use hoffman_board::{Color, Piece, Role, Square, Value};
+use rustc_hash::FxHashMap;
 
 use crate::position::{BadFen, SlowPosition, chess, usable_en_passant};
 use crate::score::{DRAW, GraphPart, MATED, NO_EXIT, Score, UNDECIDED, behind_move, decide, value};
@@ -55,7 +54,8 @@ pub fn solve_reachable(
         .to_chess()
         .filter(|c| c.board().occupied().count() <= MAX_KEY_MEN)
         .ok_or_else(|| ReachError::Position(fen.to_owned()))?;
-    let mut graph = ReachedPositions { tables, reach, numbers: HashMap::new(), keys: Vec::new() };
+    let mut graph =
+        ReachedPositions { tables, reach, numbers: FxHashMap::default(), keys: Vec::new() };
     if let Some(score) = graph.known(&start) {
         return Ok(value(score));
     }
@@ -90,7 +90,7 @@ pub fn solve_reachable(
 struct ReachedPositions<'a> {
     tables: &'a mut SlowTables,
     reach: Reach,
-    numbers: HashMap<u128, u32>,
+    numbers: FxHashMap<u128, u32>,
     keys: Vec<u128>,
 }
 

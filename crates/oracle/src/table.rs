@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use hoffman_board::shakmaty::{Board, Chess, Move, Position as _};
 use hoffman_board::{ByRole, Color, Material, Role, Square, Value};
+use rustc_hash::FxHashMap;
 
 use crate::position::{SlowPosition, chess, en_passant_squares, usable_en_passant};
 use crate::score::{
@@ -200,7 +201,7 @@ pub struct SlowTable {
     numbering: PositionNumbers,
     /// By number, then the en passant positions.
     values: Vec<Score>,
-    en_passant: HashMap<(u32, u8), u32>,
+    en_passant: FxHashMap<(u32, u8), u32>,
 }
 
 impl SlowTable {
@@ -314,7 +315,7 @@ impl SlowTables {
             subtables: self,
             values: vec![ILLEGAL; size],
             numbering,
-            en_passant: HashMap::new(),
+            en_passant: FxHashMap::default(),
             en_passant_keys: Vec::new(),
         };
         let mut chunks = Vec::new();
@@ -360,7 +361,7 @@ struct Building<'a> {
     subtables: &'a SlowTables,
     numbering: PositionNumbers,
     values: Vec<Score>,
-    en_passant: HashMap<(u32, u8), u32>,
+    en_passant: FxHashMap<(u32, u8), u32>,
     en_passant_keys: Vec<(u32, u8)>,
 }
 

@@ -14,6 +14,7 @@ use hoffman_board::{Color, Format, Material, Square, Value, Variant};
 use hoffman_control::{
     ControlError, ControlFile, PruneEffect, check_declarations, check_pieces, resolve_pieces_with,
 };
+use rustc_hash::FxHashMap;
 
 use self::graph::MoveGraph;
 use self::key::PositionKey;
@@ -115,7 +116,7 @@ pub struct SlowAnalysis {
     symmetry: u8,
     material: Material,
     enables: Vec<(Color, PruneEffect)>,
-    numbers: HashMap<PositionKey, u32>,
+    numbers: FxHashMap<PositionKey, u32>,
     keys: Vec<PositionKey>,
     /// As they are stored in a `dtm` table.
     values: Vec<i16>,
@@ -157,7 +158,7 @@ impl SlowAnalysis {
             symmetry,
             material,
             enables: control.prune_enables.iter().map(|e| (e.color, e.effect)).collect(),
-            numbers: HashMap::new(),
+            numbers: FxHashMap::default(),
             keys: Vec::new(),
             values: Vec::new(),
             counts: AnalysisCounts::default(),
@@ -166,8 +167,12 @@ impl SlowAnalysis {
         analysis.check_images(control, &pieces)?;
         analysis.enumerate(&pieces, pawns.as_ref())?;
         let futurebases = analysis.check_futurebases(control, futurebases)?;
-        let rules =
-            MoveRules { control, pawns: pawns.as_ref(), futurebases, decided: HashMap::new() };
+        let rules = MoveRules {
+            control,
+            pawns: pawns.as_ref(),
+            futurebases,
+            decided: FxHashMap::default(),
+        };
         analysis.decide(rules)?;
         analysis.count();
         Ok(analysis)
@@ -212,10 +217,6 @@ impl SlowAnalysis {
     /// Whether both sides have the same unrestricted men and the side to move is not stored.
     pub fn is_color_symmetric(&self) -> bool {
         self.color_symmetric
-    }
-
-    fn has(&self, key: &PositionKey) -> bool {
-        self.numbers.contains_key(key)
     }
 
     fn add(&mut self, board: &Board, turn: Color, en_passant: Option<Square>) {
@@ -277,8 +278,8 @@ impl SlowAnalysis {
         let mut unhandled = Vec::new();
         let (mut conceded, mut spared, mut settled) = (false, false, false);
         for made in &moves {
-            if let Some(key) = self.inside(rules, made, turn) {
-                targets.push(self.numbers[&key]);
+            if let Some(number) = self.inside(rules, made, turn) {
+                targets.push(number);
             } else if let Some(value) = self.answer(rules, made, turn) {
                 exits.push(value);
             } else {
@@ -334,13 +335,12 @@ impl SlowAnalysis {
         }
     }
 
-    /// The position after a move, if it is one of this analysis.
-    fn inside(&self, rules: &MoveRules<'_>, made: &MadeMove, turn: Color) -> Option<PositionKey> {
+    /// The number of the position after a move, if it is one of this analysis.
+    fn inside(&self, rules: &MoveRules<'_>, made: &MadeMove, turn: Color) -> Option<u32> {
         // With pawn structures a right that no pawn can use is none, even where the structure with
         // the right is in another part of a split table.
         let right = made.en_passant.filter(|_| rules.pawns.is_none_or(|p| p.has(made)));
-        let key = PositionKey::new(&made.board, turn.other(), right);
-        self.has(&key).then_some(key)
+        self.numbers.get(&PositionKey::new(&made.board, turn.other(), right)).copied()
     }
 
     fn count(&mut self) {

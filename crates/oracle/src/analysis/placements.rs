@@ -1,10 +1,9 @@
 //! Which positions an analysis has: men on their squares, pawns in their structures.
 
-use std::collections::HashSet;
-
 use hoffman_board::shakmaty::Board;
 use hoffman_board::{Bitboard, Color, PieceList, Role, Square, Variant};
 use hoffman_control::{ControlFile, PawnMasks};
+use rustc_hash::FxHashSet;
 
 use super::moves::MadeMove;
 use super::{SlowAnalysis, SlowError, UNDECIDED};
@@ -57,7 +56,7 @@ impl SlowAnalysis {
 /// The pawn structures of an analysis.
 pub(super) struct Pawns {
     list: Vec<SlowArrangement>,
-    all: HashSet<SlowArrangement>,
+    all: FxHashSet<SlowArrangement>,
     own: std::ops::Range<usize>,
 }
 

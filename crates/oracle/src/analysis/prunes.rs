@@ -7,6 +7,7 @@ use hoffman_board::pieces::default_squares;
 use hoffman_board::shakmaty::Move;
 use hoffman_board::{Color, Format, Material, PieceList, Role, Square, Symmetry, Variant};
 use hoffman_control::{ControlFile, FuturebaseElement, Prune, PruneEffect};
+use rustc_hash::FxHashMap;
 
 use super::futurebases::SolvedFuturebase;
 use super::moves::MadeMove;
@@ -19,7 +20,7 @@ pub(super) struct MoveRules<'a> {
     pub(super) pawns: Option<&'a Pawns>,
     pub(super) futurebases: Vec<SolvedFuturebase>,
     /// What the prunes say, by mover and kind.
-    pub(super) decided: HashMap<(Color, String), Option<PruneEffect>>,
+    pub(super) decided: FxHashMap<(Color, String), Option<PruneEffect>>,
 }
 
 impl SlowAnalysis {
