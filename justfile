@@ -27,7 +27,7 @@ deny:
     cargo deny check
     cargo deny --manifest-path python/Cargo.toml check --config deny.toml
 
-# Spelling of code and documents (needs typos, by cargo or pip). Links are tested by crates/cli/tests/repository.rs.
+# Spelling of code and documents (needs typos, by cargo or pip). Links are tested by crates/cli/tests/cli/repository.rs.
 spelling:
     typos
 

@@ -82,7 +82,6 @@ fn compare_all(names: &[&str], coverage: Coverage) -> u64 {
 
 #[test]
 fn three_men_agree_in_every_position() {
-    let _alone = alone();
     let names = ["KQvK", "KRvK", "KBvK", "KNvK", "KPvK"];
     let positions = compare_all(&names, Coverage::EVERYTHING);
     eprintln!("{positions} positions of three men agree");
@@ -92,7 +91,6 @@ fn three_men_agree_in_every_position() {
 
 #[test]
 fn typical_four_men_agree_in_every_position() {
-    let _alone = alone();
     let positions = compare_all(&["KQvKR", "KBNvK"], Coverage::CANONICAL);
     eprintln!("{positions} positions of four men agree");
 }
@@ -143,7 +141,6 @@ fn compare_with_syzygy(names: &[&str]) {
 
 #[test]
 fn some_endings_agree_with_syzygy() {
-    let _alone = alone();
     compare_with_syzygy(&["KQvK", "KRvK", "KPvK", "KBNvK", "KRvKN"]);
 }
 
@@ -247,7 +244,6 @@ fn check_all_published(names: &[&str]) {
 
 #[test]
 fn all_three_and_four_men_have_the_published_counts() {
-    let _alone = alone();
     let names = names_up_to(4);
     assert_eq!(names.len(), 35);
     check_all_published(&names);
@@ -267,7 +263,6 @@ fn five_men_have_the_published_counts() {
 
 #[test]
 fn forced_en_passant_is_no_stalemate() {
-    let _alone = alone();
     // Black's only legal move is the capture; no published count sees it.
     let positions = [("8/8/8/8/Pp6/1K6/1R6/k7 b - a3", 2), ("8/8/2R5/k7/Pp6/1K6/8/8 b - a3", 9)];
     for (fen, moves) in positions {
@@ -294,7 +289,6 @@ type Contents = Vec<(PawnSquares, [Codes; 2], Option<[Counts; 2]>)>;
 
 #[test]
 fn threads_do_not_matter() {
-    let _alone = alone();
     let names = ["KQvKR", "KPvKP", "KBNvK", "KRvKP"];
     let contents = |threads: usize| -> Vec<Contents> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
