@@ -26,7 +26,7 @@ fn from_env(name: &str, default: u64) -> u64 {
 
 /// The sets of some seeds, a few at a time, as they are made on all processors.
 fn sets() -> impl Iterator<Item = RandomAnalysis> {
-    let count = from_env("HOFFMAN_RANDOM_SETS", 16);
+    let count = from_env("HOFFMAN_RANDOM_SETS", 32);
     let first = from_env("HOFFMAN_RANDOM_FIRST", 0);
     let seeds: Vec<u64> = (first..first + count).collect();
     let made = |some: &[u64]| -> Vec<RandomAnalysis> {

@@ -315,14 +315,14 @@ fn known_endings_are_leaves() {
         prover.progress().open
     };
     for ending in endings {
-        for _ in 0..amount(5) {
+        for _ in 0..amount(10) {
             let position = random_position(ending.parse().unwrap(), &mut random);
             opened_before += check_proof(&tables, &position, None).progress().open;
             opened += prove(&position, 3, random.bool());
             assert_eq!(prove(&position, 4, random.bool()), 0);
         }
     }
-    for _ in 0..amount(5) {
+    for _ in 0..amount(10) {
         let position = position_with_right(&mut random);
         opened += prove(&position, 3, random.bool());
         opened_before += check_proof(&tables, &position, None).progress().open;

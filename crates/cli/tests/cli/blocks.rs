@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use crate::common::{SharedFolder, copy_of, names, run, run_with, unpacked};
+use crate::common::{KQK, SharedFolder, copy_of, names, run, run_with, unpacked};
 
 /// The endings of the folders: an en passant capture leads from one of them into a smaller one.
 const ENDINGS: &str = "KPvKP KRvKN";
@@ -232,21 +232,13 @@ fn all_three_men_are_built_in_the_block_format() {
     assert_eq!(kept.out.matches("htb: kept").count(), 6, "{}", kept.out);
 }
 
-const KQK: &str = "<?xml version=\"1.0\"?>\n<tablebase>
-   <dtm/>
-   <piece color=\"white\" type=\"king\"/>
-   <piece color=\"black\" type=\"king\"/>
-   <piece color=\"white\" type=\"queen\"/>
-   <futurebase filename=\"kk.htb\"/>
-   <output filename=\"kqk.hbf\"/>
-</tablebase>\n";
-
 #[test]
 fn control_files_write_the_block_format_and_read_it() {
     let folder = TempDir::new().unwrap();
     run(folder.path(), "build --men 2 --dir . --format hbf --profile fast").good();
     assert_eq!(names(folder.path()), ["kk.hbf"]);
-    fs::write(folder.path().join("kqk.xml"), KQK).unwrap();
+    let control = KQK.replace("kqk.htb", "kqk.hbf");
+    fs::write(folder.path().join("kqk.xml"), control).unwrap();
     let made = run(folder.path(), "-g kqk.xml");
     assert_eq!(made.code, 0, "{}", made.err);
     assert_eq!(names(folder.path()), ["kk.hbf", "kqk.hbf", "kqk.xml"]);
@@ -259,7 +251,7 @@ fn control_files_write_the_block_format_and_read_it() {
     // A part of the board is stored by index.
     let part = KQK
         .replace("type=\"king\"/>\n   <piece color=\"white\" type=\"queen\"/>", "type=\"king\"/>\n   <piece color=\"white\" type=\"queen\" location=\"a1 b1 c1\"/>")
-        .replace("kqk.hbf", "part.hbf")
+        .replace("kqk.htb", "part.hbf")
         .replace("   <output", "   <prune-enable color=\"white\" type=\"discard\"/><prune color=\"white\" move=\"Q*\" type=\"discard\"/><output");
     fs::write(folder.path().join("part.xml"), part).unwrap();
     let made = run(folder.path(), "-g part.xml");

@@ -12,11 +12,7 @@ mod by_index;
 #[path = "../../../hbf/examples/engine.rs"]
 mod engine;
 
-use crate::common::{SharedFolder, run};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
+use crate::common::{SharedFolder, root, run};
 
 const WARNINGS: [&str; 5] = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"];
 

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
-use crate::common::{SharedFolder, copy_of, names, run, run_with};
+use crate::common::{KQK, SharedFolder, copy_of, names, run, run_with};
 
 /// A folder of its own with all tables that KPvK needs.
 fn with_tables() -> TempDir {
@@ -19,15 +19,6 @@ const KK: &str = "<?xml version=\"1.0\"?>\n<!-- bare -->\n<tablebase>
    <piece color=\"white\" type=\"king\"/>
    <piece color=\"black\" type=\"king\"/>
    <output filename=\"kk.htb\"/>
-</tablebase>\n";
-
-const KQK: &str = "<?xml version=\"1.0\"?>\n<tablebase>
-   <dtm/>
-   <piece color=\"white\" type=\"king\"/>
-   <piece color=\"black\" type=\"king\"/>
-   <piece color=\"white\" type=\"queen\"/>
-   <futurebase filename=\"kk.htb\"/>
-   <output filename=\"kqk.htb\"/>
 </tablebase>\n";
 
 // ------------------------------------------------------------------------ modern commands

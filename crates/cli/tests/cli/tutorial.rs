@@ -8,8 +8,10 @@
 #![cfg(unix)]
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
+
+use crate::common::root;
 
 /// A command, what it should print, and the line of the page that it stands on.
 #[derive(Debug, PartialEq, Eq)]
@@ -21,10 +23,6 @@ struct Step {
 
 /// Between the outputs of two commands: a control character that no command prints.
 const SEPARATOR: char = '\u{1e}';
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// The commands of all transcripts of a page.
 fn steps(page: &str) -> Vec<Step> {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -11,6 +11,21 @@ use tempfile::TempDir;
 
 #[cfg(feature = "remote")]
 pub(crate) mod web;
+
+/// The control file of an ending; its table is `kqk.htb`, that of bare kings `kk.htb`.
+pub(crate) const KQK: &str = "<?xml version=\"1.0\"?>\n<tablebase>
+   <dtm/>
+   <piece color=\"white\" type=\"king\"/>
+   <piece color=\"black\" type=\"king\"/>
+   <piece color=\"white\" type=\"queen\"/>
+   <futurebase filename=\"kk.htb\"/>
+   <output filename=\"kqk.htb\"/>
+</tablebase>\n";
+
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
 
 /// What a run left behind.
 pub(crate) struct Run {

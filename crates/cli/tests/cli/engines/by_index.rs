@@ -14,8 +14,8 @@ use hoffman_table::htb::SourceOptions;
 use hoffman_table::{EntryValue, Table};
 use tempfile::TempDir;
 
-use super::{MEMORY, good, root, takes};
-use crate::common::{SharedFolder, names, run};
+use super::{MEMORY, good, takes};
+use crate::common::{SharedFolder, names, root, run};
 
 /// The program that answers lines with the reader in C.
 fn answering(folder: &Path, flags: &[&str]) -> Option<PathBuf> {
