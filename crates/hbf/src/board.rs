@@ -104,7 +104,9 @@ const fn steps_of_all(deltas: &[(i8, i8)]) -> [u64; 64] {
     sets
 }
 
-const LINES: [(i8, i8); 8] = [(1, 0), (0, 1), (1, 1), (-1, 1), (-1, 0), (0, -1), (-1, -1), (1, -1)];
+/// Steps of a king in files and ranks.
+pub(crate) const LINES: [(i8, i8); 8] =
+    [(1, 0), (0, 1), (1, 1), (-1, 1), (-1, 0), (0, -1), (-1, -1), (1, -1)];
 
 const fn ray(square: u8, direction: usize) -> u64 {
     let (df, dr) = LINES[direction];
@@ -134,8 +136,10 @@ const fn all_rays() -> [[u64; 64]; 8] {
 
 /// The first four directions lead to higher squares.
 static RAYS: [[u64; 64]; 8] = all_rays();
-static KNIGHT: [u64; 64] =
-    steps_of_all(&[(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)]);
+/// Those of a knight.
+pub(crate) const KNIGHT_STEPS: [(i8, i8); 8] =
+    [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)];
+static KNIGHT: [u64; 64] = steps_of_all(&KNIGHT_STEPS);
 static KING: [u64; 64] = steps_of_all(&LINES);
 static PAWN: [[u64; 64]; 2] =
     [steps_of_all(&[(-1, 1), (1, 1)]), steps_of_all(&[(-1, -1), (1, -1)])];

@@ -279,6 +279,15 @@ impl Space {
         (position, self.men[self.lane()])
     }
 
+    /// The squares of the men of a row of a tile; that of the lane man is 0.
+    pub(crate) fn row_squares(&self, place: &TilePlace, row: u8) -> Squares {
+        let mut squares = place.squares;
+        if let Some(middle) = self.middle() {
+            squares[middle] = place.first_row + row;
+        }
+        squares
+    }
+
     /// Whether a position has the men of the table, in its colours.
     pub(crate) fn has_men(&self, position: &Position) -> bool {
         self.gather(position).is_some()
@@ -309,9 +318,16 @@ impl Space {
         for i in (0..self.men.len()).filter(|&i| i != walks) {
             found[i] = self.next_like(fixed, i, &found)?;
         }
+        self.line_among(found, walks)
+    }
 
+    /// The same of men on these squares, but for the one that walks, which is no king. Of like men
+    /// it is the last one.
+    pub(crate) fn line_among(&self, mut found: Squares, walks: usize) -> Option<CellLine> {
         let mut symmetry = usize::from(found[0] & 7 > 3);
-        self.turn_others(walks, &mut found, |square| IMAGES[symmetry][usize::from(square)]);
+        if symmetry != 0 {
+            self.turn_others(walks, &mut found, |square| square ^ 7);
+        }
         // The man that walks is the last of its like, for now.
         found[walks] = u8::MAX;
         if !self.pawns {
@@ -322,6 +338,9 @@ impl Space {
         let images = &IMAGES[symmetry];
         let own = self.like(walks).map_or(u64::MAX, |other| {
             let above = u64::MAX << found[other] << 1;
+            if symmetry == 0 {
+                return above;
+            }
             let own = |&square: &u8| above >> images[usize::from(square)] & 1 != 0;
             squares(u64::MAX).filter(own).fold(0, |set, square| set | 1 << square)
         });

@@ -36,20 +36,25 @@ impl<'a> MoveRow<'a> {
         MoveRow { source, fixed, lane, lanes, outcomes, best: [0; 64], scratch: [0; 64] }
     }
 
+    /// Who is to move.
+    pub(crate) fn turn(&self) -> Color {
+        self.fixed.turn
+    }
+
     /// Looks at all moves. An error is a position whose code is not known.
     pub(crate) fn look_at_all(&mut self) -> Result<(), Position> {
+        self.look_at_all_but(MoveRow::look_at_quiet_moves)
+    }
+
+    /// Looks at all moves, at the quiet ones of the pieces in a certain way.
+    pub(crate) fn look_at_all_but(
+        &mut self,
+        quiet: impl FnOnce(&mut MoveRow<'a>) -> Result<(), Position>,
+    ) -> Result<(), Position> {
         self.look_at_exits()?;
+        self.look_at_steps()?;
+        quiet(self)?;
         let own = self.fixed.turn;
-        for from in squares(self.fixed.of_color(own)) {
-            match self.fixed.man(from) {
-                Some(man) if man.kind == Kind::Pawn => self.steps_of_fixed(from, man)?,
-                Some(man) => self.quiet_moves_of_fixed(from, man)?,
-                None => {}
-            }
-        }
-        if self.lane.color == own {
-            self.quiet_moves_of_lane()?;
-        }
         for lane in squares(self.lanes) {
             let best = &mut self.best[usize::from(lane)];
             if *best == 0 {
@@ -59,6 +64,55 @@ impl<'a> MoveRow<'a> {
         }
         self.tell();
         Ok(())
+    }
+
+    /// Looks at the steps of all pawns that do not promote.
+    fn look_at_steps(&mut self) -> Result<(), Position> {
+        let pawn = Man { color: self.fixed.turn, kind: Kind::Pawn };
+        for from in squares(self.fixed.of(pawn)) {
+            self.steps_of_fixed(from, pawn)?;
+        }
+        if self.lane == pawn { self.steps_of_lane() } else { Ok(()) }
+    }
+
+    /// Looks at the moves of the other men that take nothing.
+    fn look_at_quiet_moves(&mut self) -> Result<(), Position> {
+        let own = self.fixed.turn;
+        for from in squares(self.fixed.of_color(own)) {
+            let Some(man) = self.fixed.man(from).filter(|man| man.kind != Kind::Pawn) else {
+                continue;
+            };
+            let occupied = self.fixed.occupied();
+            for to in squares(attacks(man, from, occupied) & !occupied) {
+                let passed = if man.kind.is_slider() { between(from, to) } else { 0 };
+                self.look_at_move((from, to, man), !(passed | 1 << to))?;
+            }
+        }
+        if self.lane.color == own && self.lane.kind != Kind::Pawn {
+            self.look_at_lane()?;
+        }
+        Ok(())
+    }
+
+    /// Looks at the move of a man other than the lane to a square, where the lane stands on one of
+    /// these.
+    pub(crate) fn look_at_move(
+        &mut self,
+        (from, to, man): (u8, u8, Man),
+        lanes: u64,
+    ) -> Result<(), Position> {
+        let lanes = lanes & self.lanes;
+        if lanes == 0 {
+            return Ok(());
+        }
+        self.row(&self.fixed.after(Some(from), Some((to, man))), self.lane, lanes)
+    }
+
+    /// Takes codes of moves, if they are better. They may be anything off the lanes.
+    pub(crate) fn take_row(&mut self, codes: &[Code; 64]) {
+        for (best, &code) in self.best.iter_mut().zip(codes) {
+            *best = (*best).max(code);
+        }
     }
 
     /// Makes outcomes of the codes, if that is what is asked for: the best of moves stays the best.
@@ -162,16 +216,6 @@ impl<'a> MoveRow<'a> {
         Ok(())
     }
 
-    fn quiet_moves_of_fixed(&mut self, from: u8, man: Man) -> Result<(), Position> {
-        let occupied = self.fixed.occupied();
-        for to in squares(attacks(man, from, occupied) & !occupied) {
-            let blocked = if man.kind.is_slider() { between(from, to) } else { 0 };
-            let free = self.lanes & !blocked & !(1 << to);
-            self.row(&self.fixed.after(Some(from), Some((to, man))), self.lane, free)?;
-        }
-        Ok(())
-    }
-
     fn steps_of_fixed(&mut self, from: u8, man: Man) -> Result<(), Position> {
         let Some((to, jump)) = steps(from, man.color, self.fixed.occupied()) else { return Ok(()) };
         let free = self.lanes & !(1 << to);
@@ -195,11 +239,8 @@ impl<'a> MoveRow<'a> {
         Ok(())
     }
 
-    /// The lane moves in its own row.
-    fn quiet_moves_of_lane(&mut self) -> Result<(), Position> {
-        if self.lane.kind == Kind::Pawn {
-            return self.steps_of_lane();
-        }
+    /// Looks at the moves of the lane, a piece, in its own row.
+    pub(crate) fn look_at_lane(&mut self) -> Result<(), Position> {
         let occupied = self.fixed.occupied();
         let after = self.fixed.after(None, None);
         let targets = !occupied & !checked(&after, self.lane);

@@ -14,6 +14,10 @@ use crate::selection::Selection;
 use crate::table::{CellStream, HbfFile};
 use crate::workers::{Crew, Stopped, in_order};
 
+mod quiet;
+
+use quiet::QuietMoves;
+
 /// The values of a complete table, both sides to move, or of a selection of its positions.
 #[derive(Debug)]
 pub struct WholeTable {
@@ -433,7 +437,7 @@ fn raise(
 fn look_at_all(
     (space, turn, outcomes): Of<'_>,
     (tile, selection): (u64, &Selection),
-    source: &dyn Source,
+    source: &OwnAndBehind<'_>,
     codes: &mut [Code],
 ) -> Result<(), WholeError> {
     let Some(place) = space.tile(tile) else { return Ok(()) };
@@ -450,8 +454,15 @@ fn look_at_all(
                 continue;
             }
             let mut moves = MoveRow::new(source, (&position, man, lanes), outcomes);
-            moves.look_at_all().map_err(WholeError::Missing)?;
-            *codes = moves.best;
+            let looked = match &source.own.cells {
+                Cells::Narrow(cells) => {
+                    let squares = space.row_squares(&place, row);
+                    moves.look_at_all_but(|m| QuietMoves::new(space, cells, squares).look(m))
+                }
+                Cells::Wide(_) => moves.look_at_all(),
+            };
+            looked.map_err(WholeError::Missing)?;
+            *codes = only_on(lanes, &moves.best);
         }
         Ok(())
     })
@@ -562,5 +573,69 @@ mod tests {
         cells.put(4, &Cells::of(vec![DRAW, 2]));
         let all: Vec<_> = (0..6).map(|at| cells.get(at)).collect();
         assert_eq!(all, [Some(1), Some(DRAW), Some(301), None, Some(DRAW), Some(2)]);
+    }
+
+    /// Everything is a draw.
+    struct Drawn;
+
+    impl Source for Drawn {
+        fn code(&self, _: &Position) -> Option<Code> {
+            Some(DRAW)
+        }
+    }
+
+    /// The cells of one side to move with codes by chance, of a byte each.
+    fn mixed(space: &Space, turn: Color, random: &mut fastrand::Rng) -> Vec<u8> {
+        let mut cells = Vec::new();
+        let mut rows = TileRows::new();
+        for tile in 0..space.tiles() {
+            let place = space.tile(tile).expect("a tile");
+            rows.start_legal(&place);
+            for row in 0..usize::from(space.rows()) {
+                let legal = rows.begin_legal(space, turn, row, place.first_row);
+                cells.extend((0..64).map(|lane| match legal >> lane & 1 {
+                    0 => 0,
+                    _ => random.u8(1..),
+                }));
+            }
+        }
+        cells
+    }
+
+    #[test]
+    fn bytes_are_followed_as_codes_are() {
+        let mut random = fastrand::Rng::with_seed(9);
+        for (name, order, rows) in [
+            ("KQvKR", &[1_u8, 0][..], 64),
+            ("KQvKR", &[0, 1], 16),
+            ("KBvKN", &[0, 1], 64),
+            ("KBvKN", &[1, 0], 64),
+            ("KRvKP", &[0, 1], 64),
+            ("KRvKP", &[1, 0], 64),
+            ("KPPvK", &[0, 1], 32),
+            ("KRRvK", &[0, 1], 64),
+            ("KNNvK", &[1, 0], 8),
+        ] {
+            let material = crate::material::Material::parse(name).expect("an ending");
+            let space = Space::new(&material, order, rows).expect("a space");
+            for stored in [Color::White, Color::Black] {
+                let bytes = mixed(&space, stored, &mut random);
+                let wide = bytes.iter().map(|&byte| widened(byte)).collect();
+                let [narrow, wide] = [Cells::Narrow(bytes), Cells::Wide(wide)]
+                    .map(|cells| WholeSide { space: space.clone(), cells });
+                for _ in 0..60 {
+                    let tile = random.u64(0..space.tiles());
+                    let of = (&space, stored.other(), false);
+                    let [bytes, codes] = [&narrow, &wide].map(|own| {
+                        let mut codes = vec![0; 64 * usize::from(rows)];
+                        let source = OwnAndBehind { own, behind: &Drawn };
+                        look_at_all(of, (tile, &Selection::all()), &source, &mut codes)
+                            .expect("all codes are known");
+                        codes
+                    });
+                    assert_eq!(bytes, codes, "{name} {order:?} {stored:?} {tile}");
+                }
+            }
+        }
     }
 }

@@ -82,7 +82,7 @@ impl Crew<'static> {
 pub(crate) struct Stopped;
 
 /// Blocks for each thread that are finished before any of them is taken.
-const BATCH: usize = 8;
+const BATCH: usize = 32;
 
 /// Makes things with these numbers and hands them on in order, some at a time.
 pub(crate) fn in_order<T: Send, E: Send + From<Stopped>>(
