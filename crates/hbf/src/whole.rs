@@ -121,6 +121,14 @@ impl Cells {
         Some(code).filter(|&code| code != 0)
     }
 
+    /// The bytes, if codes have one each.
+    fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Cells::Narrow(bytes) => Some(bytes),
+            Cells::Wide(_) => None,
+        }
+    }
+
     /// Codes in a byte each, if all have one.
     fn of(codes: Vec<Code>) -> Cells {
         let is_narrow = |&code: &Code| code == 0 || narrow(code) != 0;
@@ -157,6 +165,13 @@ impl Cells {
             (Cells::Narrow(_), Cells::Wide(_)) => {}
         }
     }
+}
+
+/// The bytes of a line by the square of its man, if they lie side by side.
+fn bytes_of(cells: &[u8], line: &CellLine) -> Option<[u8; 64]> {
+    let (first, symmetry) = line.in_row()?;
+    let row = cells.get(first..)?.first_chunk::<64>()?;
+    Some(if symmetry == 0 { *row } else { from_images(row, symmetry) })
 }
 
 impl WholeTable {
@@ -236,6 +251,20 @@ impl WholeTable {
                 rest.swap_bytes()
             }
             _ => wanted,
+        }
+    }
+
+    /// The same of all squares, a byte each, if they lie side by side: 0 where there is no legal
+    /// position. With the squares of which that is true.
+    pub fn row_bytes(&self, fixed: &Position, man: Man) -> Option<([u8; 64], u64)> {
+        match (&self.sides[fixed.turn as usize], &self.sides) {
+            (Some(side), _) => side.row_bytes(fixed, man),
+            (None, [Some(side), None]) if side.space.is_symmetric() => {
+                let (bytes, squares) = side.row_bytes(&fixed.swapped(), man.swapped())?;
+                let turned = std::array::from_fn(|square| bytes[square ^ 56]);
+                Some((turned, squares.swap_bytes()))
+            }
+            _ => None,
         }
     }
 
@@ -361,6 +390,13 @@ impl WholeSide {
         self.line(&line, wanted, codes)
     }
 
+    /// See [`WholeTable::row_bytes`].
+    fn row_bytes(&self, fixed: &Position, man: Man) -> Option<([u8; 64], u64)> {
+        let line = self.space.line_of(fixed, man)?;
+        let bytes = self.cells.bytes()?;
+        Some((bytes_of(bytes, &line)?, line.squares))
+    }
+
     /// The codes of positions of a line with its man on these squares; returns those of which
     /// nothing was found in this way.
     fn line(&self, line: &CellLine, wanted: u64, codes: &mut [Code; 64]) -> u64 {
@@ -454,12 +490,12 @@ fn look_at_all(
                 continue;
             }
             let mut moves = MoveRow::new(source, (&position, man, lanes), outcomes);
-            let looked = match &source.own.cells {
-                Cells::Narrow(cells) => {
+            let looked = match source.own.cells.bytes() {
+                Some(cells) => {
                     let squares = space.row_squares(&place, row);
                     moves.look_at_all_but(|m| QuietMoves::new(space, cells, squares).look(m))
                 }
-                Cells::Wide(_) => moves.look_at_all(),
+                None => moves.look_at_all(),
             };
             looked.map_err(WholeError::Missing)?;
             *codes = only_on(lanes, &moves.best);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hoffman_board::Bitboard;
 use hoffman_pages::Pages;
 use hoffman_space::TableValues;
 use rayon::prelude::*;
@@ -10,7 +11,7 @@ use crate::entries::{EntryValue, Number};
 use crate::foreign::{ForeignError, ForeignTable, Row, setup_of};
 use crate::htb::HtbError;
 use crate::reader::{Table, TableError, TableProblem};
-use crate::rows::{RowsError, Taking, Wanted, ask_all, decode};
+use crate::rows::{AskedTable, RowsError, Taking, Wanted, ask_all, decode};
 use crate::source::{Entries, Shape};
 use crate::stop::Stop;
 
@@ -154,9 +155,9 @@ impl Table {
 
         let ask_all = || {
             if self.codec().bits() <= 8 {
-                ask_all::<u8, _>(self.space(), wanted, taking, pages, another, ask)
+                ask_all::<u8, _>(self.space(), wanted, taking, pages, another, &ask)
             } else {
-                ask_all::<u16, _>(self.space(), wanted, taking, pages, another, ask)
+                ask_all::<u16, _>(self.space(), wanted, taking, pages, another, &ask)
             }
         };
 
@@ -222,16 +223,37 @@ pub(crate) fn values_by_rows(
     (pages, another): (Option<&Arc<Pages>>, Option<&TableValues>),
     stop: &Stop,
 ) -> Result<TableValues, TableProblem> {
-    let ask = |row: &mut Row<'_>, values: &mut [EntryValue; 64]| -> Result<(), TableProblem> {
-        if stop.is_requested() {
+    let ask = EntryRows { entries, shape, stop };
+    if shape.codec.bits() <= 8 {
+        ask_all::<u8, _>(&shape.space, wanted, taking, pages, another, &ask)
+    } else {
+        ask_all::<u16, _>(&shape.space, wanted, taking, pages, another, &ask)
+    }
+}
+
+/// The rows of entries.
+struct EntryRows<'a> {
+    entries: &'a dyn Entries,
+    shape: &'a Shape,
+    stop: &'a Stop,
+}
+
+impl AskedTable for EntryRows<'_> {
+    type Error = TableProblem;
+
+    fn values(&self, row: &mut Row<'_>, values: &mut [EntryValue; 64]) -> Result<(), TableProblem> {
+        if self.stop.is_requested() {
             return Err(RowsError::Stopped.into());
         }
-        entries.row(shape, row, values)
-    };
-    if shape.codec.bits() <= 8 {
-        ask_all::<u8, _>(&shape.space, wanted, taking, pages, another, ask)
-    } else {
-        ask_all::<u16, _>(&shape.space, wanted, taking, pages, another, ask)
+        self.entries.row(self.shape, row, values)
+    }
+
+    fn codes(&self, row: &Row<'_>, codes: &mut [u8; 64]) -> Bitboard {
+        if self.stop.is_requested() {
+            // Who is asked for the values says so.
+            return row.squares;
+        }
+        self.entries.row_codes(self.shape, row, codes)
     }
 }
 

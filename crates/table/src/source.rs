@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+#[cfg(feature = "bulk")]
+use hoffman_board::Bitboard;
 use hoffman_board::Color;
 use hoffman_control::{Claims, ControlFile};
 use hoffman_hbf::Code;
@@ -130,6 +132,19 @@ pub trait Entries: fmt::Debug + Send + Sync {
     ) -> Result<(), TableProblem> {
         let _ = (shape, row, values);
         Err(crate::rows::RowsError::Entry.into())
+    }
+
+    /// The codes of such a row, legal or not, as far as they are at hand: exactly what the entries
+    /// tell, 0 where there is no legal position. Returns the squares for which they are not.
+    #[cfg(feature = "bulk")]
+    fn row_codes(
+        &self,
+        shape: &Shape,
+        row: &crate::foreign::Row<'_>,
+        codes: &mut [u8; 64],
+    ) -> Bitboard {
+        let _ = (shape, codes);
+        row.squares
     }
 
     /// Whether values follow from those of the tables behind, so that reading them takes long.

@@ -2,11 +2,11 @@
 //! table with the other side to move; where these have a byte each they are looked at 64 at a time.
 
 use crate::board::{Color, KNIGHT_STEPS, Kind, LINES, Man, Position, attacks, between, squares};
-use crate::cells::{CellLine, Space, Squares, from_images};
+use crate::cells::{CellLine, Space, Squares};
 use crate::code::{Code, before};
 use crate::move_rows::MoveRow;
 
-use super::widened;
+use super::{bytes_of, widened};
 
 /// The bytes of a board, those of a rank in a word.
 type Board = [u64; 8];
@@ -60,7 +60,11 @@ impl<'a> QuietMoves<'a> {
                 self.moves_of_fixed(number, man, moves)?;
             }
         }
-        moves.take_row(&self.least.map(|byte| BEFORE[usize::from(byte)]));
+        let mut codes = [0; 64];
+        for (code, byte) in codes.iter_mut().zip(self.least) {
+            *code = BEFORE[usize::from(byte)];
+        }
+        moves.take_row(&codes);
         Ok(())
     }
 
@@ -90,7 +94,7 @@ impl<'a> QuietMoves<'a> {
     /// Looks at the cells of a line but for those of some lane squares. Returns which squares it is
     /// the line of.
     fn look_at(&mut self, line: &CellLine, but_for: u64) -> u64 {
-        let Some(mut row) = self.row(line) else { return 0 };
+        let Some(mut row) = bytes_of(self.cells, line) else { return 0 };
         squares(but_for).for_each(|square| row[usize::from(square)] = 0);
         for (least, byte) in self.least.iter_mut().zip(row) {
             *least = (*least).min(byte.wrapping_sub(1));
@@ -98,20 +102,14 @@ impl<'a> QuietMoves<'a> {
         line.squares
     }
 
-    /// The cells of a line by lane square.
-    fn row(&self, line: &CellLine) -> Option<[u8; 64]> {
-        let (first, symmetry) = line.in_row()?;
-        let row = self.cells.get(first..)?.first_chunk::<64>()?;
-        Some(if symmetry == 0 { *row } else { from_images(row, symmetry) })
-    }
-
     fn moves_of_lane(&mut self, man: Man, moves: &mut MoveRow<'_>) -> Result<(), Position> {
         let line = self.space.line_among(self.squares, self.space.lane());
         let line = line.filter(|line| line.squares == u64::MAX);
-        let Some(row) = line.and_then(|line| self.row(&line)) else {
+        let Some(mut row) = line.and_then(|line| bytes_of(self.cells, &line)) else {
             return moves.look_at_lane();
         };
-        let reached = least_reached(man.kind, &row.map(|byte| byte.wrapping_sub(1)), self.occupied);
+        row.iter_mut().for_each(|byte| *byte = byte.wrapping_sub(1));
+        let reached = least_reached(man.kind, &row, self.occupied);
         for (least, reached) in self.least.iter_mut().zip(reached) {
             *least = (*least).min(reached);
         }

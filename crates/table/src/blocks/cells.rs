@@ -23,7 +23,7 @@ use super::behind::TablesBehind;
 use super::behind::missing;
 use super::tiles::Tiles;
 #[cfg(feature = "bulk")]
-use super::values::Others;
+use super::values::{Others, byte_of_cell};
 #[cfg(feature = "bulk")]
 use super::write::crew;
 use super::{man, men_of, turn};
@@ -262,13 +262,7 @@ impl Entries for CellEntries {
         row: &Row<'_>,
         values: &mut [EntryValue; 64],
     ) -> Result<(), TableProblem> {
-        let mut position = Position::empty(turn(row.turn));
-        for (_, (square, piece)) in row.men.iter().enumerate().filter(|&(at, _)| at != row.walks) {
-            position = position.with(*square as u8, man(piece.color, piece.role));
-        }
-        position.en_passant = row.en_passant.map(|square| square as u8);
-        let walking = row.men[row.walks].1;
-        let walking = man(walking.color, walking.role);
+        let (position, walking) = fixed_of(row);
         let mut rest = row.squares.0;
         if let Some(whole) = self.in_memory()
             && position.en_passant.is_none()
@@ -285,6 +279,21 @@ impl Entries for CellEntries {
             values[square as usize] = Self::told(shape, value);
         }
         Ok(())
+    }
+
+    #[cfg(feature = "bulk")]
+    fn row_codes(&self, shape: &Shape, row: &Row<'_>, codes: &mut [u8; 64]) -> Bitboard {
+        let (position, walking) = fixed_of(row);
+        let whole = self.in_memory().filter(|_| position.en_passant.is_none());
+        let Some((bytes, known)) = whole.and_then(|whole| whole.row_bytes(&position, walking))
+        else {
+            return row.squares;
+        };
+        let outcomes = Self::outcomes(shape);
+        for (code, byte) in codes.iter_mut().zip(bytes) {
+            *code = byte_of_cell(byte, outcomes);
+        }
+        row.squares & !Bitboard(known)
     }
 
     fn settle(
@@ -324,6 +333,18 @@ impl Entries for CellEntries {
     fn is_of_cells(&self) -> bool {
         true
     }
+}
+
+/// The men of a row but for the one that walks, and that one.
+#[cfg(feature = "bulk")]
+fn fixed_of(row: &Row<'_>) -> (Position, hoffman_hbf::Man) {
+    let mut position = Position::empty(turn(row.turn));
+    for (_, (square, piece)) in row.men.iter().enumerate().filter(|&(at, _)| at != row.walks) {
+        position = position.with(*square as u8, man(piece.color, piece.role));
+    }
+    position.en_passant = row.en_passant.map(|square| square as u8);
+    let walking = row.men[row.walks].1;
+    (position, man(walking.color, walking.role))
 }
 
 #[cfg(feature = "bulk")]

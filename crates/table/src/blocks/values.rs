@@ -238,6 +238,17 @@ const fn code_of_byte(byte: u8) -> Code {
     }
 }
 
+/// The code of the solver for the byte of a cell, or that of the outcome alone.
+#[inline]
+pub(super) const fn byte_of_cell(byte: u8, outcomes: bool) -> u8 {
+    match byte {
+        0 | 0x80 => byte,
+        _ if !outcomes => byte - (byte > 0x80) as u8,
+        ..0x80 => 0x01,
+        _ => 0xfe,
+    }
+}
+
 /// The same of a wide one.
 const fn code_of_word(word: u16) -> Code {
     if word > DRAW { word.saturating_add(1) } else { word }
@@ -404,6 +415,18 @@ mod tests {
     fn codes_of_the_solver_become_those_of_cells() {
         for byte in 0..=u8::MAX {
             assert_eq!(code_of_byte(byte), code_of_value(byte.value()).unwrap_or(0), "{byte}");
+        }
+        for (value, byte) in [(Value::Loss(126), 127), (Value::Draw, 128), (Value::Win(126), 130)] {
+            assert_eq!(byte_of_cell(byte, false).value(), value);
+        }
+        // No distance of a byte has 129.
+        for byte in (0..=u8::MAX).filter(|&byte| byte != 129) {
+            let outcome = match byte_of_cell(byte, false).value() {
+                Value::Win(_) => Value::Win(1),
+                Value::Loss(_) => Value::Loss(0),
+                other => other,
+            };
+            assert_eq!(byte_of_cell(byte, true).value(), outcome, "{byte}");
         }
         for word in 0..=u16::MAX {
             assert_eq!(code_of_word(word), code_of_value(word.value()).unwrap_or(0), "{word}");

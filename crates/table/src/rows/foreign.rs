@@ -23,10 +23,39 @@ use crate::index::IndexSpace;
 /// Codes that a thread takes at a time, whole rows.
 const PART: usize = 64 * 64;
 
+/// A table that is asked row by row.
+pub trait AskedTable: Sync {
+    /// Why there is no answer.
+    type Error: From<RowsError> + Send;
+
+    /// What its entries say of a row of legal positions, by the square of the man that walks: every
+    /// man on a square of its own, kings apart, the player not to move not in check.
+    ///
+    /// # Errors
+    /// Damage; the caller asked to stop.
+    fn values(&self, row: &mut Row<'_>, values: &mut [EntryValue; 64]) -> Result<(), Self::Error>;
+
+    /// The codes of a row, legal or not, as far as they are at hand: exactly what the entries tell,
+    /// 0 where there is no legal position. Returns the squares for which they are not.
+    fn codes(&self, row: &Row<'_>, codes: &mut [u8; 64]) -> Bitboard {
+        let _ = codes;
+        row.squares
+    }
+}
+
+impl<F, E: From<RowsError> + Send> AskedTable for F
+where
+    F: Fn(&mut Row<'_>, &mut [EntryValue; 64]) -> Result<(), E> + Sync,
+{
+    type Error = E;
+
+    fn values(&self, row: &mut Row<'_>, values: &mut [EntryValue; 64]) -> Result<(), E> {
+        self(row, values)
+    }
+}
+
 /// The values of an ending, asked for row by row as far as they are wanted; in pages, if there are
-/// any. The space is that of its table, whose men may stand everywhere. `ask` is asked for legal
-/// positions only: every man on a square of its own, kings apart, the player not to move not in
-/// check.
+/// any. The space is that of its table, whose men may stand everywhere.
 ///
 /// If only promotions lead there and only their outcomes count, the values behind the same
 /// promotions to `another` man may be known. A position that is lost there is not asked for and
@@ -34,14 +63,14 @@ const PART: usize = 64 * 64;
 ///
 /// # Errors
 /// Those of `ask`; distances that do not fit.
-pub fn ask_all<W: Code, E: From<RowsError> + Send>(
+pub fn ask_all<W: Code, A: AskedTable>(
     space: &IndexSpace,
     wanted: &Wanted,
     taking: Taking,
     pages: Option<&Arc<Pages>>,
     another: Option<&TableValues>,
-    ask: impl Fn(&mut Row<'_>, &mut [EntryValue; 64]) -> Result<(), E> + Sync,
-) -> Result<TableValues, E> {
+    ask: &A,
+) -> Result<TableValues, A::Error> {
     let men = space.pieces().iter().map(|p| (p.color, p.role));
     let (material, swapped) = Material::from_men(men).normalized();
     let is_wanted = |s: &PawnSquares| wanted.structures.as_ref().is_none_or(|w| w.contains(s));
@@ -58,7 +87,7 @@ pub fn ask_all<W: Code, E: From<RowsError> + Send>(
     for (&structure, slot) in &values.slices {
         let slice = AskedSlice { layout, structure, swapped, wanted, taking, pages, another };
         // Each slice is made once.
-        let _ = slot.set(Arc::new(slice.values::<W, E>(&ask)?));
+        let _ = slot.set(Arc::new(slice.values::<W, A>(ask)?));
     }
     Ok(values)
 }
@@ -109,13 +138,10 @@ struct AskedSlice<'a> {
 
 impl<'a> AskedSlice<'a> {
     /// All its values.
-    fn values<W: Code, E: From<RowsError> + Send>(
-        &self,
-        ask: &(impl Fn(&mut Row<'_>, &mut [EntryValue; 64]) -> Result<(), E> + Sync),
-    ) -> Result<SliceValues, E> {
+    fn values<W: Code, A: AskedTable>(&self, ask: &A) -> Result<SliceValues, A::Error> {
         let mut longest = 0;
-        let mut read = |turn: Color, en_passant: Option<Square>| -> Result<Codes, E> {
-            let (codes, most) = self.rows(turn, en_passant).all::<W, E>(self.pages, ask)?;
+        let mut read = |turn: Color, en_passant: Option<Square>| -> Result<Codes, A::Error> {
+            let (codes, most) = self.rows(turn, en_passant).all::<W, A>(self.pages, ask)?;
             longest = longest.max(most);
             Ok(codes)
         };
@@ -166,11 +192,11 @@ struct RowMen {
 
 impl SideRows<'_> {
     /// All rows, and the longest distance in moves.
-    fn all<W: Code, E: From<RowsError> + Send>(
+    fn all<W: Code, A: AskedTable>(
         &self,
         pages: Option<&Arc<Pages>>,
-        ask: &(impl Fn(&mut Row<'_>, &mut [EntryValue; 64]) -> Result<(), E> + Sync),
-    ) -> Result<(Codes, u16), E> {
+        ask: &A,
+    ) -> Result<(Codes, u16), A::Error> {
         let len = self.len;
         let most = |a: u16, b: u16| Ok(a.max(b));
         let Some(pages) = pages else {
@@ -211,12 +237,12 @@ impl SideRows<'_> {
 
     /// Fills neighbouring rows, the first of which begins at a place, and returns the longest
     /// distance in moves.
-    fn fill<W: Code, E: From<RowsError>>(
+    fn fill<W: Code, A: AskedTable>(
         &self,
         place: usize,
         codes: &mut [W],
-        ask: &impl Fn(&mut Row<'_>, &mut [EntryValue; 64]) -> Result<(), E>,
-    ) -> Result<u16, E> {
+        ask: &A,
+    ) -> Result<u16, A::Error> {
         let movers = self.slice.layout.movers();
         let lane = movers.len() - 1;
         let walking = self.man(0, movers[lane].role.of(movers[lane].color)).1;
@@ -230,18 +256,24 @@ impl SideRows<'_> {
             if lanes != 0 {
                 lanes &= !self.take_known(at, codes);
             }
-            let mut squares = Bitboard(self.on_table(lanes));
-            if let Some(king) = men.other_king.filter(|_| lanes != 0) {
-                squares &= spares_king(&men.men, lane, walking, men.turn, king);
+            if lanes == 0 {
+                continue;
             }
-            if squares.is_empty() {
+            let (turn, en_passant) = (men.turn, men.en_passant);
+            let squares = Bitboard(self.on_table(lanes));
+            let mut row = Row { men: &mut men.men, walks: lane, squares, turn, en_passant };
+            if let Ok(codes) = codes.try_into() {
+                longest = longest.max(self.take_at_hand(ask, &mut row, codes));
+            }
+            if let Some(king) = men.other_king.filter(|_| !row.squares.is_empty()) {
+                row.squares &= spares_king(row.men, lane, walking, turn, king);
+            }
+            if row.squares.is_empty() {
                 continue;
             }
 
-            let (turn, en_passant) = (men.turn, men.en_passant);
-            let mut row = Row { men: &mut men.men, walks: lane, squares, turn, en_passant };
-            ask(&mut row, &mut values)?;
-            for square in Bitboard(self.on_table(squares.0)) {
+            ask.values(&mut row, &mut values)?;
+            for square in Bitboard(self.on_table(row.squares.0)) {
                 let there = if self.slice.swapped { square.flip_vertical() } else { square };
                 let value = value_of(values[there as usize], self.slice.taking);
                 if let Value::Win(moves) | Value::Loss(moves) = value {
@@ -254,6 +286,46 @@ impl SideRows<'_> {
             }
         }
         Ok(longest)
+    }
+
+    /// Takes the codes of a row that are at hand; the squares of the others are left in the row.
+    /// Returns the longest distance in moves.
+    fn take_at_hand<W: Code>(
+        &self,
+        ask: &impl AskedTable,
+        row: &mut Row<'_>,
+        codes: &mut [W; 64],
+    ) -> u16 {
+        let mut known = [u8::ILLEGAL; 64];
+        let rest = ask.codes(row, &mut known);
+        let taken = self.on_table((row.squares & !rest).0);
+        row.squares &= rest;
+        if taken == 0 {
+            return 0;
+        }
+        if self.slice.swapped {
+            let (low, high) = known.split_at_mut(32);
+            low.chunks_mut(8).zip(high.chunks_mut(8).rev()).for_each(|(a, b)| a.swap_with_slice(b));
+        }
+        let (mut loss, mut win) = (u8::ILLEGAL, u8::MAX);
+        for (square, (code, known)) in codes.iter_mut().zip(known).enumerate() {
+            let known = self.told(known).mask(taken >> square & 1 != 0);
+            *code = (*code).max(W::convert(known));
+            loss = loss.max(known.mask(known < u8::DRAW));
+            win = win.min(if known > u8::DRAW { known } else { u8::MAX });
+        }
+        loss.saturating_sub(u8::loss(0)).max(u8::win(0) - win).into()
+    }
+
+    /// A code as far as it is wanted.
+    #[inline]
+    fn told(&self, code: u8) -> u8 {
+        match code {
+            _ if self.slice.taking == Taking::Exactly => code,
+            u8::ILLEGAL | u8::DRAW => code,
+            ..u8::DRAW => u8::loss(0),
+            _ => u8::win(1),
+        }
     }
 
     fn row_men(&self) -> RowMen {

@@ -44,7 +44,7 @@ pub use counts::IndexCounts;
 pub use decode::{DecodeError, ReadEntries, decode, decode_in};
 pub use distances::{Distances, StoredDistances};
 pub use encode::{Stretches, encode, encode_in};
-pub use foreign::ask_all;
+pub use foreign::{AskedTable, ask_all};
 pub use scan::{
     EntryRow, PackedEntries, has_rows, scan, scan_by_values, scan_in_order, scan_restricted,
 };
