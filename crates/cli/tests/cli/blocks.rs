@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use crate::common::{KQK, SharedFolder, copy_of, names, run, run_with, unpacked};
+use crate::common::{KQK, SharedFolder, copy_into, copy_of, kpkp, names, run, run_with, unpacked};
 
 /// The endings of the folders: an en passant capture leads from one of them into a smaller one.
 const ENDINGS: &str = "KPvKP KRvKN";
@@ -31,7 +31,10 @@ const POSITIONS: [&str; 12] = [
 /// The folder that others are copies of: all tables as `.htb`.
 fn packed() -> &'static Path {
     static MADE: SharedFolder = SharedFolder::new();
-    MADE.made_by(&format!("build --format htb {ENDINGS} --dir ."))
+    MADE.filled(|folder| {
+        copy_into(folder, kpkp());
+        run(folder, &format!("build --format htb {ENDINGS} --dir .")).good();
+    })
 }
 
 /// The same tables, every other one in the block format.

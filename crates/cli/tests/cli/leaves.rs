@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value as Json;
 use tempfile::TempDir;
 
-use crate::common::{Run, SharedFolder, run, run_with};
+use crate::common::{Run, SharedFolder, copy_into, kpkp, run, run_with};
 
 /// By Fine, five men: White wins.
 const FINE_25: &str = "6k1/7p/5P1K/8/8/8/7P/8 w - - 0 1";
@@ -18,6 +18,8 @@ const PAWNS: &str = "8/8/8/1k6/8/1P6/1P6/K7 b - - 0 1";
 fn tables() -> &'static Path {
     static MADE: SharedFolder = SharedFolder::new();
     MADE.filled(|folder| {
+        fs::create_dir(folder.join("t")).unwrap();
+        copy_into(&folder.join("t"), kpkp());
         run(folder, "build --format htb KPvKP KPPvK --dir t").good();
         fs::create_dir(folder.join("none")).unwrap();
     })

@@ -6,13 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::common::{SharedFolder, names, run, run_with};
-
-/// A folder with the table of KPvKP and all that it needs, which is most of four men with a pawn.
-fn tables() -> &'static Path {
-    static MADE: SharedFolder = SharedFolder::new();
-    MADE.made_by("build --format htb KPvKP --dir .")
-}
+use crate::common::{kpkp as tables, names, run, run_with};
 
 /// Lines of JSON.
 fn lines(text: &str) -> Vec<serde_json::Value> {

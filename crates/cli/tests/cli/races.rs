@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use crate::common::{Run, run_with};
+use crate::common::{Run, SharedFolder, copy_into, copy_of, kpkp, run_with};
 
 #[track_caller]
 fn run(folder: &Path, line: &str) -> Run {
@@ -24,12 +24,28 @@ fn refused(folder: &Path, line: &str, code: i32, words: &[&str]) {
 /// unless told otherwise.
 fn folder(examples: &[&str], endings: &str) -> TempDir {
     let folder = TempDir::new().unwrap();
-    for name in examples {
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/races").join(name);
-        fs::copy(from, folder.path().join(name)).unwrap();
-    }
+    copy_examples(examples, folder.path());
     run(folder.path(), &format!("build {endings} --dir ."));
     folder
+}
+
+/// The same with the complete endings that a race of two pawns may become, as `.htb`.
+fn two_pawns(examples: &[&str]) -> TempDir {
+    static MADE: SharedFolder = SharedFolder::new();
+    let made = MADE.filled(|folder| {
+        copy_into(folder, kpkp());
+        run(folder, "build KPvKP KPPvK KQvKP KQPvK --format htb --dir .");
+    });
+    let folder = copy_of(made);
+    copy_examples(examples, folder.path());
+    folder
+}
+
+fn copy_examples(examples: &[&str], folder: &Path) {
+    for name in examples {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/races").join(name);
+        fs::copy(from, folder.join(name)).unwrap();
+    }
 }
 
 /// The score of a position and the scores of its moves, as the prompt prints them.
@@ -57,8 +73,7 @@ fn check_scores(found: &[(String, String)], expected: &[(&str, &str)]) {
 
 #[test]
 fn a_race_is_expanded_and_solved_in_two_stages() {
-    let endings = "KPvKP KPPvK KQvKP KQPvK --format htb";
-    let folder = folder(&["two-pawns-queen.xml", "two-pawns.xml"], endings);
+    let folder = two_pawns(&["two-pawns-queen.xml", "two-pawns.xml"]);
     let folder = folder.path();
     let queen = run(folder, "pawngen two-pawns-queen.xml");
     assert_eq!(queen.out, "KQ0K1 -> kqkp.htb\nKQ1K0 -> kqpk.htb\n");
@@ -107,7 +122,7 @@ fn a_race_is_expanded_and_solved_in_two_stages() {
 
 #[test]
 fn a_table_is_built_anew_when_its_sources_change() {
-    let folder = folder(&["two-pawns-queen.xml"], "KPvKP KPPvK KQvKP KQPvK --format htb");
+    let folder = two_pawns(&["two-pawns-queen.xml"]);
     let folder = folder.path();
     let input = folder.join("two-pawns-queen.xml");
     let text = fs::read_to_string(&input).unwrap();
@@ -137,7 +152,7 @@ fn a_table_is_built_anew_when_its_sources_change() {
 
 #[test]
 fn a_table_that_is_no_part_of_the_race_is_not_replaced() {
-    let folder = folder(&["two-pawns-queen.xml"], "KPvKP KPPvK KQvKP KQPvK --format htb");
+    let folder = two_pawns(&["two-pawns-queen.xml"]);
     let folder = folder.path();
     let own = folder.join("two-pawns-queen-1-1.htb");
     run(folder, "build KQvK --format htb --dir other");

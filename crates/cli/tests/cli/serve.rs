@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{names, run};
+use crate::common::{copy_into, kpkp, names, run, small_kpkp};
 use tempfile::TempDir;
 
 /// A server that runs until it is dropped.
@@ -81,8 +81,7 @@ fn tables() -> (TempDir, PathBuf) {
     let outer = TempDir::new().unwrap();
     let folder = outer.path().join("tables");
     fs::create_dir(&folder).unwrap();
-    let built = run(&folder, "build --format htb KPvKP KQvK KRvK --dir .");
-    assert_eq!(built.code, 0, "{}", built.err);
+    copy_into(&folder, kpkp());
     fs::copy(folder.join("kqk.htb"), outer.path().join("secret.htb")).unwrap();
     (outer, folder)
 }
@@ -184,14 +183,11 @@ fn tables_are_made_where_the_owner_lets_them_be() {
 
 #[test]
 fn large_tables_are_counted_as_far_as_the_owner_gives_the_memory() {
-    let folder = TempDir::new().unwrap();
-    let built = run(folder.path(), "build KPvKP --dir .");
-    assert_eq!(built.code, 0, "{}", built.err);
-    let server = Server::start(folder.path(), "--rate 0 --at-once 1M");
+    let server = Server::start(small_kpkp(), "--rate 0 --at-once 1M");
     succeeds(server.client("counts").arg("kpkp.hbf"));
     assert_eq!(server.end(), Some(0));
     for none in ["--count 64M", "--count 0"] {
-        let server = Server::start(folder.path(), &format!("--at-once 1M {none}"));
+        let server = Server::start(small_kpkp(), &format!("--at-once 1M {none}"));
         succeeds(server.client("uncounted").arg("kpkp.hbf"));
     }
 }
@@ -299,8 +295,7 @@ fn the_page_is_used_in_a_browser() {
     let built = run(&folder, &format!("build {} --dir .", control.display()));
     assert_eq!(built.code, 0, "{}", built.err);
     // One that is too large to be counted at once.
-    let built = run(&folder, "convert kpkp.htb -o kpkp.hbf --profile small --dir .");
-    assert_eq!(built.code, 0, "{}", built.err);
+    fs::copy(small_kpkp().join("kpkp.hbf"), folder.join("kpkp.hbf")).unwrap();
     fs::remove_file(folder.join("kpkp.htb")).unwrap();
     let server = Server::start(&folder, "--build 200M --prove 600 --at-once 1M");
     // The pictures of the documents, if they are to be made anew.

@@ -1,5 +1,6 @@
-//! The best quiet moves of the pieces of a row of positions. What they lead to are cells of the same
-//! table with the other side to move; where these have a byte each they are looked at 64 at a time.
+//! The best quiet moves of the pieces of a row of positions. What they lead to are cells of the
+//! same table with the other side to move; where these have a byte each they are looked at 64 at a
+//! time.
 
 use crate::board::{Color, KNIGHT_STEPS, Kind, LINES, Man, Position, attacks, between, squares};
 use crate::cells::{CellLine, Space, Squares};
@@ -45,8 +46,8 @@ impl<'a> QuietMoves<'a> {
         QuietMoves { space, cells, squares, occupied, least: [NONE; 64] }
     }
 
-    /// Looks at the moves of all pieces, and lets `moves`, which are those of the same row, have the
-    /// best ones. An error is a position whose code is not known.
+    /// Looks at the moves of all pieces, and lets `moves`, which are those of the same row, have
+    /// the best ones. An error is a position whose code is not known.
     pub(super) fn look(mut self, moves: &mut MoveRow<'_>) -> Result<(), Position> {
         let turn = moves.turn();
         let lane = self.space.lane();

@@ -106,10 +106,28 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
 /// A copy of the files of a folder that may be changed.
 pub(crate) fn copy_of(folder: &Path) -> TempDir {
     let copy = TempDir::new().unwrap();
-    for name in names(folder) {
-        fs::copy(folder.join(&name), copy.path().join(&name)).unwrap();
-    }
+    copy_into(copy.path(), folder);
     copy
+}
+
+/// Copies the files of a folder into another one.
+pub(crate) fn copy_into(copy: &Path, folder: &Path) {
+    for name in names(folder) {
+        fs::copy(folder.join(&name), copy.join(&name)).unwrap();
+    }
+}
+
+/// A folder with the table of KPvKP and all that it needs, which is most of four men with a pawn,
+/// as `.htb`. Nobody changes it.
+pub(crate) fn kpkp() -> &'static Path {
+    static MADE: SharedFolder = SharedFolder::new();
+    MADE.made_by("build --format htb KPvKP --dir .")
+}
+
+/// The same tables as small `.hbf`.
+pub(crate) fn small_kpkp() -> &'static Path {
+    static MADE: SharedFolder = SharedFolder::new();
+    MADE.made_by("build KPvKP --dir .")
 }
 
 /// A folder that the tests of a program share, made when it is first needed.
