@@ -104,7 +104,7 @@ const fn steps_of_all(deltas: &[(i8, i8)]) -> [u64; 64] {
     sets
 }
 
-/// Steps of a king in files and ranks.
+/// The eight directions as steps in files and ranks, which are those of a king.
 pub(crate) const LINES: [(i8, i8); 8] =
     [(1, 0), (0, 1), (1, 1), (-1, 1), (-1, 0), (0, -1), (-1, -1), (1, -1)];
 
@@ -136,7 +136,7 @@ const fn all_rays() -> [[u64; 64]; 8] {
 
 /// The first four directions lead to higher squares.
 static RAYS: [[u64; 64]; 8] = all_rays();
-/// Those of a knight.
+/// Steps of a knight in files and ranks.
 pub(crate) const KNIGHT_STEPS: [(i8, i8); 8] =
     [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)];
 static KNIGHT: [u64; 64] = steps_of_all(&KNIGHT_STEPS);

@@ -43,11 +43,11 @@ impl<'a> MoveRow<'a> {
 
     /// Looks at all moves. An error is a position whose code is not known.
     pub(crate) fn look_at_all(&mut self) -> Result<(), Position> {
-        self.look_at_all_but(MoveRow::look_at_quiet_moves)
+        self.look_at_all_with(MoveRow::look_at_quiet_moves)
     }
 
     /// Looks at all moves, at the quiet ones of the pieces in a certain way.
-    pub(crate) fn look_at_all_but(
+    pub(crate) fn look_at_all_with(
         &mut self,
         quiet: impl FnOnce(&mut MoveRow<'a>) -> Result<(), Position>,
     ) -> Result<(), Position> {

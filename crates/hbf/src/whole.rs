@@ -254,15 +254,16 @@ impl WholeTable {
         }
     }
 
-    /// The same of all squares, a byte each, if they lie side by side: 0 where there is no legal
-    /// position. With the squares of which that is true.
+    /// The same of all squares, if codes have a byte each and lie side by side, and the squares for
+    /// which that is so: a byte is the lower one of a code, 128 a draw, 0 what is no legal position
+    /// or was not selected.
     pub fn row_bytes(&self, fixed: &Position, man: Man) -> Option<([u8; 64], u64)> {
         match (&self.sides[fixed.turn as usize], &self.sides) {
             (Some(side), _) => side.row_bytes(fixed, man),
             (None, [Some(side), None]) if side.space.is_symmetric() => {
-                let (bytes, squares) = side.row_bytes(&fixed.swapped(), man.swapped())?;
-                let turned = std::array::from_fn(|square| bytes[square ^ 56]);
-                Some((turned, squares.swap_bytes()))
+                let (mut bytes, squares) = side.row_bytes(&fixed.swapped(), man.swapped())?;
+                turn_over(&mut bytes);
+                Some((bytes, squares.swap_bytes()))
             }
             _ => None,
         }
@@ -392,9 +393,9 @@ impl WholeSide {
 
     /// See [`WholeTable::row_bytes`].
     fn row_bytes(&self, fixed: &Position, man: Man) -> Option<([u8; 64], u64)> {
+        let cells = self.cells.bytes()?;
         let line = self.space.line_of(fixed, man)?;
-        let bytes = self.cells.bytes()?;
-        Some((bytes_of(bytes, &line)?, line.squares))
+        Some((bytes_of(cells, &line)?, line.squares))
     }
 
     /// The codes of positions of a line with its man on these squares; returns those of which
@@ -438,7 +439,7 @@ impl WholeSide {
 }
 
 /// Exchanges the ranks of a board.
-pub fn turn_over(codes: &mut [Code; 64]) {
+pub fn turn_over<T>(codes: &mut [T; 64]) {
     let (low, high) = codes.split_at_mut(32);
     low.chunks_mut(8)
         .zip(high.chunks_mut(8).rev())
@@ -493,7 +494,7 @@ fn look_at_all(
             let looked = match source.own.cells.bytes() {
                 Some(cells) => {
                     let squares = space.row_squares(&place, row);
-                    moves.look_at_all_but(|m| QuietMoves::new(space, cells, squares).look(m))
+                    moves.look_at_all_with(|m| QuietMoves::new(space, cells, squares).look(m))
                 }
                 None => moves.look_at_all(),
             };

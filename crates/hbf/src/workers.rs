@@ -82,7 +82,10 @@ impl Crew<'static> {
 pub(crate) struct Stopped;
 
 /// Blocks for each thread that are finished before any of them is taken.
-const BATCH: usize = 32;
+const BATCH: usize = 8;
+
+/// As many of all threads, at least: the fewer there are, the longer they wait for the last one.
+const LEAST: usize = 64;
 
 /// Makes things with these numbers and hands them on in order, some at a time.
 pub(crate) fn in_order<T: Send, E: Send + From<Stopped>>(
@@ -91,7 +94,7 @@ pub(crate) fn in_order<T: Send, E: Send + From<Stopped>>(
     make: impl Fn(u64) -> Result<T, E> + Sync,
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
-    let size = (crew.workers.threads() * BATCH) as u64;
+    let size = (crew.workers.threads() * BATCH).max(LEAST) as u64;
     let mut first = 0;
     while first < count {
         let made: Vec<Mutex<Option<Result<T, E>>>> =

@@ -135,7 +135,8 @@ pub trait Entries: fmt::Debug + Send + Sync {
     }
 
     /// The codes of such a row, legal or not, as far as they are at hand: exactly what the entries
-    /// tell, 0 where there is no legal position. Returns the squares for which they are not.
+    /// tell, 0 where there is no legal position. Returns the squares for which they are not. Only
+    /// rows are asked for that [`Entries::has_rows`] said yes of.
     #[cfg(feature = "bulk")]
     fn row_codes(
         &self,

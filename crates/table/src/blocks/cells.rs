@@ -337,7 +337,7 @@ impl Entries for CellEntries {
 
 /// The men of a row but for the one that walks, and that one.
 #[cfg(feature = "bulk")]
-fn fixed_of(row: &Row<'_>) -> (Position, hoffman_hbf::Man) {
+pub(super) fn fixed_of(row: &Row<'_>) -> (Position, hoffman_hbf::Man) {
     let mut position = Position::empty(turn(row.turn));
     for (_, (square, piece)) in row.men.iter().enumerate().filter(|&(at, _)| at != row.walks) {
         position = position.with(*square as u8, man(piece.color, piece.role));

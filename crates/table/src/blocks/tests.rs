@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hoffman_board::{Bitboard, Piece, Square, Value};
 use hoffman_control::{ControlFile, Strictness};
 use hoffman_hbf::{Crew, EncodeOptions, Sides, Texts, encode_ending};
 use hoffman_pages::Pages;
-use hoffman_space::TableValues;
+use hoffman_space::{Code as _, TableValues};
 
 use super::*;
 use crate::convert::{ConvertTarget, convert};
-use crate::entries::RawEntry;
+use crate::entries::{EntryValue, RawEntry};
+use crate::foreign::Row;
 use crate::rows::{Taking, Wanted};
 use crate::stop::Stop;
 
@@ -85,6 +87,83 @@ fn lost_rooks(folder: &Path) -> PathBuf {
     let bytes = encode_ending(&men, &Lost, &options, Texts::default(), Crew::ALONE);
     std::fs::write(&path, bytes.expect("a file").0).expect("a file");
     path
+}
+
+/// Codes of a byte each by chance, the same for the same position.
+struct Mixed;
+
+impl hoffman_hbf::Source for Mixed {
+    fn code(&self, position: &hoffman_hbf::Position) -> Option<hoffman_hbf::Code> {
+        let mixed = position.men().fold(position.turn as u64 + 7, |number, (square, man)| {
+            let man = u64::from(square) << 4 | (man.kind as u64) << 1 | man.color as u64;
+            (number ^ man).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
+        });
+        let moves = (mixed >> 8) as u16 % 126;
+        Some(hoffman_hbf::code_of(match mixed % 3 {
+            0 => hoffman_hbf::Value::Loss(moves),
+            1 => hoffman_hbf::Value::Draw,
+            _ => hoffman_hbf::Value::Win(1 + moves),
+        }))
+    }
+}
+
+/// What is at hand of rows, legal or not, is what is said of each legal position.
+#[test]
+fn rows_at_hand_hold_what_the_entries_say() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut random = fastrand::Rng::with_seed(4);
+    for name in ["KRvKN", "KNNvK", "KRvKR", "KPvK"] {
+        let path = folder.path().join(format!("{name}.hbf"));
+        let ending = Material::parse(name).expect("an ending");
+        let options =
+            EncodeOptions { distances: Sides::Both, exits: false, ..EncodeOptions::default() };
+        let bytes = encode_ending(&ending, &Mixed, &options, Texts::default(), Crew::ALONE);
+        std::fs::write(&path, bytes.expect("a file").0).expect("a file");
+        let table = opened(&path);
+        let (entries, shape) = (&table.entries, &table.shape);
+        assert!(entries.has_rows(shape, &Wanted::all()).expect("no damage"), "{name}");
+
+        let mut seen = 0;
+        for _ in 0..2_000 {
+            let mut men: Vec<(Square, Piece)> = Vec::new();
+            for piece in table.pieces() {
+                let ranks = if piece.role == Role::Pawn { 8..56 } else { 0..64 };
+                let square = Square::new(random.u32(ranks));
+                men.push((square, Piece { color: piece.color, role: piece.role }));
+            }
+            let walks = random.usize(0..men.len());
+            let turn = if random.bool() { Color::White } else { Color::Black };
+            let fixed: Vec<u8> =
+                (0..men.len()).filter(|&at| at != walks).map(|at| men[at].0 as u8).collect();
+            if (1..fixed.len()).any(|at| fixed[..at].contains(&fixed[at])) {
+                continue;
+            }
+            let all = Bitboard::FULL;
+            let mut row = Row { men: &mut men, walks, squares: all, turn, en_passant: None };
+            let (position, man) = cells::fixed_of(&row);
+            let free = !Bitboard(position.occupied());
+            let legal = |square: &Square| position.with(*square as u8, man).is_legal();
+            row.squares = free.into_iter().filter(legal).collect();
+            let mut values = [EntryValue::Unknown; 64];
+            entries.row(shape, &row, &mut values).expect("values");
+
+            let legal = row.squares;
+            row.squares = free;
+            let mut codes = [0_u8; 64];
+            let rest = entries.row_codes(shape, &row, &mut codes);
+            for square in free & !rest {
+                let code = codes[square as usize].value();
+                let expected = if legal.contains(square) {
+                    values[square as usize]
+                } else {
+                    EntryValue::Exact(Value::Illegal)
+                };
+                assert_eq!(EntryValue::Exact(code), expected, "{name} {row:?} {square}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 10_000, "{name}: {seen}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hoffman_board::shakmaty::attacks;
 use hoffman_board::{Bitboard, Color, Material, Piece, Role, Square, Value, Variant};
+use hoffman_hbf::turn_over;
 use hoffman_pages::Pages;
 use hoffman_space::{
     Code, Codes, EnPassantValues, KingPlacement, Layout, Mover, Orientation, PawnSquares,
@@ -304,8 +305,7 @@ impl SideRows<'_> {
             return 0;
         }
         if self.slice.swapped {
-            let (low, high) = known.split_at_mut(32);
-            low.chunks_mut(8).zip(high.chunks_mut(8).rev()).for_each(|(a, b)| a.swap_with_slice(b));
+            turn_over(&mut known);
         }
         let (mut loss, mut win) = (u8::ILLEGAL, u8::MAX);
         for (square, (code, known)) in codes.iter_mut().zip(known).enumerate() {
