@@ -109,7 +109,9 @@ impl<'a> QuietMoves<'a> {
         let Some(mut row) = line.and_then(|line| bytes_of(self.cells, &line)) else {
             return moves.look_at_lane();
         };
-        row.iter_mut().for_each(|byte| *byte = byte.wrapping_sub(1));
+        for byte in &mut row {
+            *byte = byte.wrapping_sub(1);
+        }
         let reached = least_reached(man.kind, &row, self.occupied);
         for (least, reached) in self.least.iter_mut().zip(reached) {
             *least = (*least).min(reached);
