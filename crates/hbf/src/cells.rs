@@ -136,10 +136,7 @@ const fn images() -> [[u8; 64]; 8] {
 /// square.
 #[inline]
 pub(crate) fn from_images(board: &[u8; 64], symmetry: usize) -> [u8; 64] {
-    let mut ranks = [0; 8];
-    for (rank, bytes) in ranks.iter_mut().zip(board.as_chunks::<8>().0) {
-        *rank = u64::from_le_bytes(*bytes);
-    }
+    let mut ranks = ranks_of(board);
     // Backwards, as the images are mirrored in the diagonal last.
     if symmetry & 4 != 0 {
         transpose(&mut ranks);
@@ -150,11 +147,27 @@ pub(crate) fn from_images(board: &[u8; 64], symmetry: usize) -> [u8; 64] {
     if symmetry & 1 != 0 {
         ranks = ranks.map(u64::swap_bytes);
     }
-    let mut turned = [0; 64];
-    for (bytes, rank) in turned.as_chunks_mut::<8>().0.iter_mut().zip(ranks) {
+    board_of(ranks)
+}
+
+/// The bytes of each rank of a board as a word.
+#[inline]
+pub(crate) fn ranks_of(board: &[u8; 64]) -> [u64; 8] {
+    let mut ranks = [0; 8];
+    for (rank, bytes) in ranks.iter_mut().zip(board.as_chunks::<8>().0) {
+        *rank = u64::from_le_bytes(*bytes);
+    }
+    ranks
+}
+
+/// The bytes of a board by its ranks.
+#[inline]
+pub(crate) fn board_of(ranks: [u64; 8]) -> [u8; 64] {
+    let mut board = [0; 64];
+    for (bytes, rank) in board.as_chunks_mut::<8>().0.iter_mut().zip(ranks) {
         *bytes = rank.to_le_bytes();
     }
-    turned
+    board
 }
 
 /// Exchanges files and ranks: quarters of the board, of these, and of those.

@@ -3,7 +3,7 @@
 //! time.
 
 use crate::board::{Color, KNIGHT_STEPS, Kind, LINES, Man, Position, attacks, between, squares};
-use crate::cells::{CellLine, Space, Squares};
+use crate::cells::{CellLine, Space, Squares, board_of, ranks_of};
 use crate::code::{Code, before};
 use crate::move_rows::MoveRow;
 
@@ -123,14 +123,7 @@ impl<'a> QuietMoves<'a> {
 /// For each square the least byte of those that a piece reaches from there. There are men on
 /// `occupied`, where the bytes are [`NONE`].
 fn least_reached(kind: Kind, bytes: &[u8; 64], occupied: u64) -> [u8; 64] {
-    let ranks = |bytes: &[u8; 64]| {
-        let mut board = [0; 8];
-        for (rank, bytes) in board.iter_mut().zip(bytes.as_chunks::<8>().0) {
-            *rank = u64::from_le_bytes(*bytes);
-        }
-        board
-    };
-    let values = ranks(bytes);
+    let values = ranks_of(bytes);
     let men = occupied.to_le_bytes().map(|set| FULL[usize::from(set)]);
     let mut reached = [u64::MAX; 8];
     match kind {
@@ -148,11 +141,7 @@ fn least_reached(kind: Kind, bytes: &[u8; 64], occupied: u64) -> [u8; 64] {
         }
         Kind::Pawn => {}
     }
-    let mut by_square = [0; 64];
-    for (bytes, rank) in by_square.as_chunks_mut::<8>().0.iter_mut().zip(reached) {
-        *bytes = rank.to_le_bytes();
-    }
-    by_square
+    board_of(reached)
 }
 
 /// For every set of squares of a rank all bits of their bytes.
