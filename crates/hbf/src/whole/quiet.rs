@@ -1,6 +1,7 @@
 //! The best quiet moves of the pieces of a row of positions. What they lead to are cells of the
 //! same table with the other side to move; where these have a byte each they are looked at 64 at a
-//! time.
+//! time. What a piece reaches is computed here, and again in another way where tables are verified,
+//! so that each checks the other.
 
 use crate::board::{Color, KNIGHT_STEPS, Kind, LINES, Man, Position, attacks, between, squares};
 use crate::cells::{CellLine, Space, Squares, board_of, ranks_of};

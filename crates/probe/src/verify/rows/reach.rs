@@ -1,5 +1,8 @@
 //! The least code that a piece reaches from each square of a row, for all squares at once: a rank
 //! is eight bytes of a word.
+//!
+//! The block format does the like when it follows the side that a small table does not store. The
+//! two share nothing: what is wrong there must not be found right here.
 
 use hoffman_board::{Bitboard, Role};
 
