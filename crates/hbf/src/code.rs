@@ -104,6 +104,18 @@ pub(crate) static RANK_MASKS: [[Code; 8]; 256] = {
     masks
 };
 
+/// The squares of a row for which something is so.
+#[inline]
+pub(crate) fn squares_where(is: impl Fn(usize) -> bool) -> u64 {
+    // In this form the compiler looks at many squares at a time.
+    let flags: [u8; 64] = std::array::from_fn(|square| u8::from(is(square)));
+    let ranks = flags.as_chunks::<8>().0.iter().enumerate();
+    ranks.fold(0, |set, (rank, flags)| {
+        // Bit 8 i goes to bit 56 + i.
+        set | (u64::from_le_bytes(*flags).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * rank)
+    })
+}
+
 /// The codes on some squares of a row, and 0 on the others.
 pub(crate) fn only_on(set: u64, codes: &[Code; 64]) -> [Code; 64] {
     let mut only = [0; 64];

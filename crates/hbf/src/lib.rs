@@ -75,5 +75,5 @@ pub use table::{CellPlace, CellStream, EntryPlace, HbfFile};
 #[doc(hidden)]
 pub use train::model_memory;
 pub use trial::{Trial, try_ending};
-pub use whole::{WholeError, WholeTable, turn_over};
+pub use whole::{MutualZugzwang, WholeError, WholeTable, turn_over};
 pub use workers::{Crew, WorkWatch, WorkerThreads, Workers};

@@ -3,7 +3,7 @@
 
 use crate::answer::{Asked, Lookup, Stored, answer};
 use crate::board::{Color, Kind, Man, Position, attackers, attacks, between, squares};
-use crate::code::{Code, DRAW, MATED, RANK_MASKS, before, outcome};
+use crate::code::{Code, DRAW, MATED, RANK_MASKS, before, outcome, squares_where};
 use crate::encode::Source;
 
 const LAST_RANKS: u64 = 0xff00_0000_0000_00ff;
@@ -21,6 +21,10 @@ pub(crate) struct MoveRow<'a> {
     lanes: u64,
     /// Whether only outcomes are asked for.
     outcomes: bool,
+    /// By lane square the code of a move behind which no better one is looked for.
+    enough: [Code; 64],
+    /// What a pawn becomes, as far as that is looked at.
+    promotions: &'static [Kind],
     pub(crate) best: [Code; 64],
     scratch: [Code; 64],
 }
@@ -33,7 +37,16 @@ impl<'a> MoveRow<'a> {
         outcomes: bool,
     ) -> MoveRow<'a> {
         let fixed = fixed.without_en_passant();
-        MoveRow { source, fixed, lane, lanes, outcomes, best: [0; 64], scratch: [0; 64] }
+        let (enough, promotions) = ([Code::MAX; 64], &PROMOTIONS);
+        let [best, scratch] = [[0; 64]; 2];
+        MoveRow { source, fixed, lane, lanes, outcomes, enough, promotions, best, scratch }
+    }
+
+    /// Asks for no more than what the codes are at least: underpromotions are left out, and so are
+    /// all exits on squares where a quiet move is as good as `enough`.
+    pub(crate) fn bound(&mut self, enough: &[Code; 64]) {
+        self.enough = *enough;
+        self.promotions = &PROMOTIONS[..1];
     }
 
     /// Who is to move.
@@ -51,19 +64,22 @@ impl<'a> MoveRow<'a> {
         &mut self,
         quiet: impl FnOnce(&mut MoveRow<'a>) -> Result<(), Position>,
     ) -> Result<(), Position> {
-        self.look_at_exits()?;
         self.look_at_steps()?;
         quiet(self)?;
+        self.lanes &= !self.settled();
+        self.look_at_exits()?;
         let own = self.fixed.turn;
-        for lane in squares(self.lanes) {
-            let best = &mut self.best[usize::from(lane)];
-            if *best == 0 {
-                let position = self.fixed.with(lane, self.lane);
-                *best = if position.is_check(own) { MATED } else { DRAW };
-            }
+        for lane in squares(self.lanes & squares_where(|square| self.best[square] == 0)) {
+            let position = self.fixed.with(lane, self.lane);
+            self.best[usize::from(lane)] = if position.is_check(own) { MATED } else { DRAW };
         }
         self.tell();
         Ok(())
+    }
+
+    /// The squares for which no better move is looked for.
+    fn settled(&self) -> u64 {
+        squares_where(|square| self.best[square] >= self.enough[square])
     }
 
     /// Looks at the steps of all pawns that do not promote.
@@ -151,7 +167,7 @@ impl<'a> MoveRow<'a> {
         let reached = attacks(man, from, self.fixed.occupied());
         for to in squares(reached & self.fixed.of_color(man.color.other())) {
             let blocked = if man.kind.is_slider() { between(from, to) } else { 0 };
-            for arrived in arrivals(man, to) {
+            for arrived in self.arrivals(man, to) {
                 self.row(
                     &self.fixed.after(Some(from), Some((to, arrived))),
                     self.lane,
@@ -169,7 +185,7 @@ impl<'a> MoveRow<'a> {
         let gone = self.fixed.after(Some(from), None);
         self.row(&gone, man, reached & !last)?;
         if reached & last != 0 {
-            for kind in PROMOTIONS {
+            for &kind in self.promotions {
                 self.row(&gone, Man { kind, ..man }, reached & last)?;
             }
         }
@@ -181,7 +197,7 @@ impl<'a> MoveRow<'a> {
         if 1 << to & LAST_RANKS & !self.fixed.occupied() == 0 {
             return Ok(());
         }
-        for arrived in arrivals(man, to) {
+        for arrived in self.arrivals(man, to) {
             self.row(
                 &self.fixed.after(Some(from), Some((to, arrived))),
                 self.lane,
@@ -196,7 +212,7 @@ impl<'a> MoveRow<'a> {
         let occupied = self.fixed.occupied();
         for to in squares(self.fixed.of_color(self.lane.color.other())) {
             let from = attackers(self.lane, to, occupied) & self.lanes;
-            for arrived in arrivals(self.lane, to).filter(|_| from != 0) {
+            for arrived in self.arrivals(self.lane, to).filter(|_| from != 0) {
                 self.arrive(&self.fixed.after(None, Some((to, arrived))), from)?;
             }
         }
@@ -209,7 +225,7 @@ impl<'a> MoveRow<'a> {
             if 1 << to & LAST_RANKS & !self.fixed.occupied() == 0 {
                 continue;
             }
-            for arrived in arrivals(self.lane, to) {
+            for arrived in self.arrivals(self.lane, to) {
                 self.arrive(&self.fixed.after(None, Some((to, arrived))), 1 << from)?;
             }
         }
@@ -237,6 +253,13 @@ impl<'a> MoveRow<'a> {
             self.arrive_with_right(&after.with(lane, self.lane), 1 << lane)?;
         }
         Ok(())
+    }
+
+    /// What a man is on the square that it comes to.
+    fn arrivals(&self, man: Man, to: u8) -> impl Iterator<Item = Man> + use<> {
+        let promotes = man.kind == Kind::Pawn && 1_u64 << to & LAST_RANKS != 0;
+        let (kinds, same) = if promotes { (self.promotions, None) } else { (&[][..], Some(man)) };
+        kinds.iter().map(move |&kind| Man { kind, ..man }).chain(same)
     }
 
     /// Looks at the moves of the lane, a piece, in its own row.
@@ -366,13 +389,6 @@ fn attacked(after: &Position, king: Man) -> u64 {
         .fold(0, |set, reached| set | reached)
 }
 
-/// What a man is on the square that it comes to.
-fn arrivals(man: Man, to: u8) -> impl Iterator<Item = Man> {
-    let promotes = man.kind == Kind::Pawn && 1_u64 << to & LAST_RANKS != 0;
-    let kinds = if promotes { PROMOTIONS } else { [man.kind; 4] };
-    kinds.into_iter().take(if promotes { 4 } else { 1 }).map(move |kind| Man { kind, ..man })
-}
-
 /// Where a pawn can step without promoting, and with two steps from its first rank.
 fn steps(from: u8, color: Color, occupied: u64) -> Option<(u8, Option<u8>)> {
     let to = ahead(from, color);
@@ -402,6 +418,7 @@ fn ahead(square: u8, color: Color) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fen::to_fen;
     use crate::moves::{Move, exits, legal_moves};
 
     /// Codes by chance, the same for the same position.
@@ -418,17 +435,23 @@ mod tests {
         }
     }
 
-    /// The best exit and the best move, move by move.
-    fn slow(position: &Position) -> [Code; 2] {
+    /// The best exit, the best move, and the best one that is no underpromotion, move by move.
+    fn slow(position: &Position) -> [Code; 3] {
         let code = |found: &Move| {
             let code = answer(&KnownSource(&Mixed), &found.after, Asked::exactly(false));
             before(code.expect("a legal position"))
         };
-        let mut best = [0; 2];
+        let mut best = [0; 3];
         exits(position, |exit| best[0] = best[0].max(code(exit)));
-        legal_moves(position, |found| best[1] = best[1].max(code(found)));
+        legal_moves(position, |found| {
+            best[1] = best[1].max(code(found));
+            if found.promotion.is_none_or(|kind| kind == Kind::Queen) {
+                best[2] = best[2].max(code(found));
+            }
+        });
         if best[1] == 0 {
-            best[1] = if position.is_check(position.turn) { MATED } else { DRAW };
+            let code = if position.is_check(position.turn) { MATED } else { DRAW };
+            (best[1], best[2]) = (code, code);
         }
         best
     }
@@ -465,13 +488,19 @@ mod tests {
             row.look_at_exits().expect("all codes are known");
             let exits = row.best;
             row.look_at_all().expect("all codes are known");
+            let enough = std::array::from_fn(|_| random.u16(1..));
+            let mut bounded = MoveRow::new(&Mixed, (&fixed, lane, lanes), false);
+            bounded.bound(&enough);
+            bounded.look_at_all().expect("all codes are known");
             for square in squares(lanes) {
                 let position = fixed.with(square, lane);
-                let expected = slow(&position);
-                let found = [exits, row.best].map(|best| best[usize::from(square)]);
-                assert_eq!(found, expected, "{}", crate::fen::to_fen(&position));
+                let [exit, most, without] = slow(&position);
+                let of = |best: &[Code; 64]| best[usize::from(square)];
+                assert_eq!([of(&exits), of(&row.best)], [exit, most], "{}", to_fen(&position));
+                let bound = of(&bounded.best);
+                assert!(bound == without || (of(&enough)..without).contains(&bound));
                 seen += 1;
-                with_exit += u32::from(expected[0] != 0);
+                with_exit += u32::from(exit != 0);
             }
         }
         assert!(seen > 300_000 && with_exit > seen / 4, "{seen} {with_exit}");

@@ -5,7 +5,7 @@
 //! before. Who encodes knows them all, and comparing 64 of them takes hardly longer than comparing
 //! one.
 
-use crate::code::{Code, DRAW, distance};
+use crate::code::{Code, DRAW, distance, squares_where};
 use crate::rows::{Before, Candidates, ModelFrame, Tests, TileRows};
 
 /// More tests than there ever are.
@@ -155,31 +155,11 @@ fn distance_of(code: Code) -> u16 {
 /// Where two rows have the same values.
 #[inline]
 fn equal(a: &Row, b: &Row) -> u64 {
-    let mut bytes = [0; 64];
-    for (byte, (a, b)) in bytes.iter_mut().zip(a.iter().zip(b)) {
-        *byte = u8::from(a == b);
-    }
-    collected(&bytes)
+    squares_where(|square| a[square] == b[square])
 }
 
 /// Where the first one has the smaller value.
 #[inline]
 fn below(a: &Row, b: &Row) -> u64 {
-    let mut bytes = [0; 64];
-    for (byte, (a, b)) in bytes.iter_mut().zip(a.iter().zip(b)) {
-        *byte = u8::from(a < b);
-    }
-    collected(&bytes)
-}
-
-/// The set of the lane squares whose byte is 1 and not 0.
-#[inline]
-fn collected(bytes: &[u8; 64]) -> u64 {
-    let mut set = 0;
-    for (rank, bytes) in bytes.as_chunks::<8>().0.iter().enumerate() {
-        // Bit 0 of byte i comes to bit 56 + i.
-        let gathered = u64::from_le_bytes(*bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        set |= gathered << (8 * rank);
-    }
-    set
+    squares_where(|square| a[square] < b[square])
 }

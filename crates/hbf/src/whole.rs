@@ -2,8 +2,8 @@
 //! those who ask for many.
 
 use crate::board::{Color, Kind, Man, Position, squares};
-use crate::cells::{CellLine, Space, TilePlace, from_images};
-use crate::code::{Code, DRAW, only_on};
+use crate::cells::{CellInTile, CellLine, Space, TilePlace, from_images};
+use crate::code::{Code, DRAW, only_on, squares_where};
 use crate::container::{HbfError, TILES};
 use crate::encode::Source;
 use crate::fen::to_fen;
@@ -15,8 +15,10 @@ use crate::table::{CellStream, HbfFile};
 use crate::workers::{Crew, Stopped, in_order};
 
 mod quiet;
+mod zugzwang;
 
 use quiet::QuietMoves;
+pub use zugzwang::MutualZugzwang;
 
 /// The values of a complete table, both sides to move, or of a selection of its positions.
 #[derive(Debug)]
@@ -218,7 +220,7 @@ impl WholeTable {
         }
         let selection = if is_symmetric(file) { Selection::all() } else { selection.closed() };
         for stream in own_streams(file).filter(|stream| decoded[stream.turn as usize]) {
-            whole.decode(file, (&stream, &selection), behind, crew)?;
+            whole.decode(file, (&stream, &selection), (behind, Raised::All), crew)?;
         }
         let outcomes = file.info().metric == Metric::Outcome;
         for turn in [Color::White, Color::Black].into_iter().filter(|&t| followed[t as usize]) {
@@ -274,7 +276,7 @@ impl WholeTable {
         &mut self,
         file: &HbfFile,
         (stream, selection): (&CellStream, &Selection),
-        behind: &dyn Source,
+        (behind, raised): (&dyn Source, Raised),
         crew: Crew<'_>,
     ) -> Result<(), WholeError> {
         let wrong = || HbfError::Section("STRM".to_owned());
@@ -287,7 +289,7 @@ impl WholeTable {
             let mut codes = decoded(file, (stream, space), block, selection)?;
             if exits {
                 for (tile, codes) in (block * TILES..).zip(codes.chunks_mut(tile_cells)) {
-                    raise((space, turn, outcomes), tile, behind, codes)?;
+                    raise((space, turn, outcomes), tile, (behind, raised), codes)?;
                 }
             }
             Ok::<_, WholeError>(codes)
@@ -416,6 +418,20 @@ impl WholeSide {
         rest
     }
 
+    /// The codes of a row of a tile by lane square.
+    fn row_codes(&self, tile: u64, row: u8) -> [Code; 64] {
+        let first = self.space.number(CellInTile { tile, row, lane: 0 });
+        match &self.cells {
+            Cells::Narrow(cells) => {
+                let row = cells.get(first..).and_then(<[u8]>::first_chunk::<64>);
+                row.map_or([0; 64], |row| row.map(widened))
+            }
+            Cells::Wide(cells) => {
+                cells.get(first..).and_then(<[u16]>::first_chunk::<64>).copied().unwrap_or([0; 64])
+            }
+        }
+    }
+
     fn with_room(space: &Space, cells: usize, short: bool) -> WholeSide {
         let cells = if short { Cells::Narrow(vec![0; cells]) } else { Cells::Wide(vec![0; cells]) };
         WholeSide { space: space.clone(), cells }
@@ -449,16 +465,25 @@ pub fn turn_over<T>(codes: &mut [T; 64]) {
 /// The cells of a side to move: of which space, whose move it is, and whether these are outcomes.
 type Of<'s> = (&'s Space, Color, bool);
 
+/// Which codes are raised to those of the best exits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Raised {
+    All,
+    /// All but those of wins, which may become shorter ones and nothing else.
+    ButForWins,
+}
+
 /// Raises the codes of a tile to those of the best exits.
 fn raise(
     (space, turn, outcomes): Of<'_>,
     tile: u64,
-    behind: &dyn Source,
+    (behind, raised): (&dyn Source, Raised),
     codes: &mut [Code],
 ) -> Result<(), WholeError> {
     let Some(place) = space.tile(tile) else { return Ok(()) };
+    let least_left = if raised == Raised::All { Code::MAX } else { DRAW };
     for (row, codes) in (0..).zip(codes.as_chunks_mut::<64>().0) {
-        let lanes = (0..64).filter(|&lane| codes[lane] != 0).fold(0, |set, lane| set | 1 << lane);
+        let lanes = squares_where(|lane| codes[lane].wrapping_sub(1) < least_left);
         if lanes == 0 {
             continue;
         }
@@ -490,16 +515,8 @@ fn look_at_all(
             if lanes == 0 {
                 continue;
             }
-            let mut moves = MoveRow::new(source, (&position, man, lanes), outcomes);
-            let looked = match source.own.cells.bytes() {
-                Some(cells) => {
-                    let squares = space.row_squares(&place, row);
-                    moves.look_at_all_with(|m| QuietMoves::new(space, cells, squares).look(m))
-                }
-                None => moves.look_at_all(),
-            };
-            looked.map_err(WholeError::Missing)?;
-            *codes = only_on(lanes, &moves.best);
+            let moves = MoveRow::new(source, (&position, man, lanes), outcomes);
+            *codes = only_on(lanes, &source.best_moves(moves, (&place, row))?);
         }
         Ok(())
     })
@@ -555,7 +572,25 @@ impl Source for OwnAndBehind<'_> {
     }
 }
 
-impl OwnAndBehind<'_> {
+impl<'a> OwnAndBehind<'a> {
+    /// The codes of the best moves of a row of a tile, on the squares that these moves are for.
+    fn best_moves(
+        &self,
+        mut moves: MoveRow<'a>,
+        (place, row): (&TilePlace, u8),
+    ) -> Result<[Code; 64], WholeError> {
+        let space = &self.own.space;
+        let looked = match self.own.cells.bytes() {
+            Some(cells) => {
+                let squares = space.row_squares(place, row);
+                moves.look_at_all_with(|m| QuietMoves::new(space, cells, squares).look(m))
+            }
+            None => moves.look_at_all(),
+        };
+        looked.map_err(WholeError::Missing)?;
+        Ok(moves.best)
+    }
+
     /// The codes of positions that have one man more on these squares, each looked up by itself.
     /// Returns those that are not known.
     fn one_by_one(

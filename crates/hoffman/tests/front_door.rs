@@ -514,6 +514,30 @@ fn lists_are_what_every_position_says_by_itself() {
     }
 }
 
+/// From the file, and from what another list had read of it.
+#[test]
+fn zugzwangs_of_a_small_table_are_the_same_again() {
+    let folder = TempDir::new().unwrap();
+    let target: Target = "KRvKN".parse().unwrap();
+    hoffman::build(&[target], &Options::new(folder.path()), &mut |_| {}).unwrap();
+    let table = Table::open(folder.path().join("krkn.hbf"), ReadOptions::default()).unwrap();
+    let lists = table.lists(&ListOptions::default()).unwrap();
+    let zugzwangs = || {
+        let query = ListQuery { zugzwang: Some(ZugzwangOf::Mutual), ..ListQuery::default() };
+        let mut all = Vec::new();
+        let mut each = |position: ListedPosition| {
+            all.push(position.epd());
+            std::ops::ControlFlow::Continue(())
+        };
+        lists.list(&query, Some(&mut each)).unwrap();
+        all
+    };
+    let first = zugzwangs();
+    assert_eq!(first.len(), 18);
+    assert!(lists.list(&ListQuery::default(), None).unwrap().positions > 1_000_000);
+    assert_eq!(zugzwangs(), first);
+}
+
 #[test]
 fn only_moves_are_those_that_the_moves_say() {
     let folder = built(&["KPvK"]);

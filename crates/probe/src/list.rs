@@ -370,7 +370,7 @@ impl ListOutput<'_, '_> {
         let scan = self.scan;
         if self.each.is_none() && !self.lister.compares_moves() {
             return scan.run(Gathering::Counts, &mut |found| {
-                let kinds = found.candidates.iter().filter_map(|candidate| candidate.kind);
+                let kinds = found.candidates.iter().filter_map(Candidate::kind);
                 for kind in kinds {
                     *self.counts.kinds.entry(kind).or_default() += 1;
                 }
@@ -423,7 +423,7 @@ impl ListOutput<'_, '_> {
         let mut taken = 0;
         if self.each.is_none() && !self.lister.compares_moves() {
             for candidate in candidates.iter().take(most) {
-                self.counts.add(candidate.kind);
+                self.counts.add(candidate.kind());
             }
             taken = candidates.len().min(most);
             return Ok((taken, self.go_on()?));

@@ -12,7 +12,7 @@ use crate::foreign::{ForeignError, ForeignTable, Row, setup_of};
 use crate::htb::HtbError;
 use crate::reader::{Table, TableError, TableProblem};
 use crate::rows::{AskedTable, RowsError, Taking, Wanted, ask_all, decode};
-use crate::source::{Entries, Shape};
+use crate::source::{Entries, Shape, ZugzwangEntries};
 use crate::stop::Stop;
 
 /// The bytes of packed entries that are read before they are unpacked.
@@ -115,6 +115,17 @@ impl Table {
         let len = len.ok().filter(more).ok_or_else(|| self.error(too_long.into()))?;
         area.resize(len, 0);
         self.entries.pack(&self.shape, first, area).map_err(|problem| self.error(problem))
+    }
+
+    /// All positions without rights to take en passant in which the result is worse for whoever is
+    /// to move, if the table has a quicker way to them than through all its entries: each at least
+    /// once, up to the symmetries of the board.
+    ///
+    /// # Errors
+    ///
+    /// Damage; a table behind is missing; the caller asked to stop.
+    pub fn mutual_zugzwangs(&self) -> Result<Option<Vec<ZugzwangEntries>>, TableError> {
+        self.entries.mutual_zugzwangs(&self.shape).map_err(|problem| self.error(problem))
     }
 
     /// The values of a table of another program, or of one of the block format, by rows, as far as

@@ -35,6 +35,8 @@ pub use index::{IndexError, IndexParams, IndexSpace, IndexType, PawnStructure, P
 pub use reader::{Table, TableError, TableProblem};
 #[cfg(feature = "bulk")]
 pub use shared::SharedValues;
+#[cfg(feature = "bulk")]
+pub use source::ZugzwangEntries;
 pub use source::{Entries, Shape};
 pub use stop::Stop;
 #[cfg(feature = "bulk")]

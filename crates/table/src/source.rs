@@ -3,9 +3,9 @@
 
 use std::fmt;
 
-#[cfg(feature = "bulk")]
-use hoffman_board::Bitboard;
 use hoffman_board::Color;
+#[cfg(feature = "bulk")]
+use hoffman_board::{Bitboard, ByColor, Placement};
 use hoffman_control::{Claims, ControlFile};
 use hoffman_hbf::Code;
 #[cfg(feature = "bulk")]
@@ -98,6 +98,20 @@ pub trait Entries: fmt::Debug + Send + Sync {
     #[cfg(feature = "bulk")]
     fn pack(&self, shape: &Shape, first: u64, area: &mut [u8]) -> Result<(), TableProblem> {
         pack_one_by_one(self, shape, (first, &Stop::default()), area)
+    }
+
+    /// All mutual zugzwangs of the table, see [`crate::Table::mutual_zugzwangs`], if there is a
+    /// quicker way to them than through all entries.
+    ///
+    /// # Errors
+    /// As [`Entries::number`].
+    #[cfg(feature = "bulk")]
+    fn mutual_zugzwangs(
+        &self,
+        shape: &Shape,
+    ) -> Result<Option<Vec<ZugzwangEntries>>, TableProblem> {
+        let _ = shape;
+        Ok(None)
     }
 
     /// Whether there is a quicker way to values that are wanted than by their indices, for complete
@@ -219,6 +233,16 @@ pub trait Entries: fmt::Debug + Send + Sync {
     fn foreign(&self) -> Option<&dyn ForeignTable> {
         None
     }
+}
+
+/// Men of which it is a disadvantage for either side to be to move.
+#[cfg(feature = "bulk")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ZugzwangEntries {
+    /// The men, with White to move.
+    pub placement: Placement,
+    /// What the table has of them with each side to move.
+    pub entries: ByColor<RawEntry>,
 }
 
 /// Entries that a thread asks for at a time, where each is asked for by itself.

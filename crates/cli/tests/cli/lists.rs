@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::common::{kpkp as tables, names, run, run_with};
+use crate::common::{kpkp as tables, names, run, run_with, small_kpkp};
 
 /// Lines of JSON.
 fn lines(text: &str) -> Vec<serde_json::Value> {
@@ -97,6 +97,34 @@ fn a_list_is_the_same_whoever_makes_it_and_from_either_container() {
     assert_eq!(sorted(&once), sorted(&little));
     let counted = by("kpkp.htb --result win --distance 20.. --count --memory 48M");
     assert_eq!(counted, by("kpkp.htb --result win --distance 20.. --count"));
+}
+
+/// Small tables tell their zugzwangs without reading all values.
+#[test]
+fn zugzwangs_of_small_tables_are_those_of_entries() {
+    let listed = |(folder, container): (&Path, &str), ending: &str, query: &str| {
+        let listed =
+            run(folder, &format!("list {ending}.{container} --zugzwang mutual --json {query}"));
+        assert_eq!((listed.code, listed.err.as_str()), (0, ""), "{ending} {query}");
+        let mut lines: Vec<String> = listed.out.lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    };
+    let fast = TempDir::new().unwrap();
+    fs::copy(tables().join("krkp.htb"), fast.path().join("krkp.htb")).unwrap();
+    let packed = run(fast.path(), "convert krkp.htb -o krkp.hbf --dir .");
+    assert_eq!(packed.code, 0, "{}", packed.err);
+
+    let mut found = 0;
+    let small = ["kbkp", "knkp", "krkp"].map(|ending| (small_kpkp(), ending));
+    for (folder, ending) in small.into_iter().chain([(fast.path(), "krkp")]) {
+        for query in ["", "--to-move black", "--pattern wK:a1-d4 --result loss"] {
+            let entries = listed((tables(), "htb"), ending, query);
+            assert_eq!(listed((folder, "hbf"), ending, query), entries, "{ending} {query}");
+            found += entries.len();
+        }
+    }
+    assert!(found > 100, "{found}");
 }
 
 #[test]

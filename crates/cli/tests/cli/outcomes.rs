@@ -52,6 +52,21 @@ const POSITIONS: [&str; 8] = [
 ];
 
 #[test]
+fn zugzwangs_are_those_of_tables_with_distances() {
+    let counted = |kind| {
+        let listed = run(made(kind), "list KRvKN --zugzwang mutual --count --json");
+        assert_eq!(listed.code, 0, "{kind}: {}", listed.err);
+        let counts = listed.json();
+        [counts["positions"].clone(), counts["kinds"].clone()]
+    };
+    let distances = counted("distances");
+    assert_eq!(distances[0], 18);
+    for kind in without_distances() {
+        assert_eq!(counted(kind), distances, "{kind}");
+    }
+}
+
+#[test]
 fn answers_say_who_wins_and_no_distance() {
     for fen in POSITIONS {
         let distances = probed(made("distances"), fen);

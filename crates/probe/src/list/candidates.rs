@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use hoffman_board::{Bitboard, ByColor, Color, Placement, Variant};
 use hoffman_table::rows::{EntryRow, PackedEntries, has_rows, scan_in_order};
-use hoffman_table::{EntryValue, RawEntry, Table};
+use hoffman_table::{EntryValue, RawEntry, Table, ZugzwangEntries};
 use rayon::prelude::*;
 
 use super::pattern::Pattern;
@@ -26,7 +26,14 @@ const BLOCK: usize = 1 << 12;
 pub(super) struct Candidate {
     pub(super) index: u64,
     pub(super) raw: RawEntry,
-    pub(super) kind: Option<ZugzwangKind>,
+    /// What it costs to be on move, and the entry with the other side to move.
+    pub(super) zugzwang: Option<(ZugzwangKind, RawEntry)>,
+}
+
+impl Candidate {
+    pub(super) fn kind(&self) -> Option<ZugzwangKind> {
+        self.zugzwang.map(|(kind, _)| kind)
+    }
 }
 
 /// What is found in some of the positions.
@@ -64,6 +71,8 @@ pub(super) type Sink<'s> = dyn FnMut(Findings) -> Result<ControlFlow<()>, ListEr
 pub(super) struct Scan<'a> {
     pub(super) lister: &'a Lister<'a>,
     rows: Option<ByRows>,
+    /// All positions that are asked for, if the table could tell them by itself.
+    told: Option<Vec<Candidate>>,
     /// What is known of lines without a choice.
     pub(super) seen: Seen,
 }
@@ -93,10 +102,20 @@ impl<'a> Scan<'a> {
     pub(super) fn new(lister: &'a Lister<'a>, memory: u64) -> Result<Scan<'a>, ListError> {
         let table = lister.table();
         let codec = table.codec();
+        if lister.query.zugzwang == Some(ZugzwangOf::Mutual)
+            && !lister.compares_moves()
+            && let Some(found) = table.mutual_zugzwangs().map_err(fail)?
+        {
+            let mut scan = Scan { lister, rows: None, told: None, seen: Seen::default() };
+            let told = scan.representatives(&found);
+            scan.told = Some(told);
+            return Ok(scan);
+        }
+
         let fits = codec.area_bytes(table.space().size()) <= memory;
         let kinds = PackedEntries::kinds(codec).filter(|_| fits && has_rows(table.space()));
         let Some(kinds) = kinds.filter(|_| table.foreign().is_none()) else {
-            return Ok(Scan { lister, rows: None, seen: Seen::default() });
+            return Ok(Scan { lister, rows: None, told: None, seen: Seen::default() });
         };
         let value = |key: usize, turn: Color| {
             PackedEntries::number(codec, key).and_then(|number| codec.value(number, turn))
@@ -122,16 +141,23 @@ impl<'a> Scan<'a> {
             Some(_) if is_plain => Seen::of_size(table.space().size()),
             _ => Seen::default(),
         };
-        Ok(Scan { lister, rows: Some(rows), seen })
+        Ok(Scan { lister, rows: Some(rows), told: None, seen })
     }
 
     /// Hands on what there is to gather.
     pub(super) fn run(&self, gathering: Gathering, sink: &mut Sink<'_>) -> Result<(), ListError> {
+        if let Some(told) = &self.told {
+            let is_wanted = |found: &&Candidate| self.is_gathered(gathering, found.raw);
+            let candidates = told.iter().filter(is_wanted).copied().collect();
+            return sink(Findings { candidates, ..Findings::default() }).map(|_| ());
+        }
         let Some(rows) = &self.rows else { return self.run_by_index(gathering, sink) };
         let accepted = |turn: Color| {
             let keys = rows.accepted.get(turn).iter().enumerate();
-            let asked =
-                |(key, &accepted): (usize, &bool)| accepted && self.is_wanted(gathering, key);
+            let asked = |(key, &accepted): (usize, &bool)| {
+                let raw = self.number(key);
+                accepted && raw.is_none_or(|raw| self.is_gathered(gathering, raw))
+            };
             keys.map(asked).collect()
         };
         let asked = RowQuery {
@@ -161,13 +187,34 @@ impl<'a> Scan<'a> {
     }
 
     /// Whether an entry is one of those that are gathered.
-    fn is_wanted(&self, gathering: Gathering, key: usize) -> bool {
+    fn is_gathered(&self, gathering: Gathering, raw: RawEntry) -> bool {
         match gathering {
             Gathering::All | Gathering::Counts => true,
-            Gathering::Lengths(least, most) => {
-                self.number(key).is_some_and(|raw| (least..=most).contains(&self.plies(raw)))
-            }
+            Gathering::Lengths(least, most) => (least..=most).contains(&self.plies(raw)),
         }
+    }
+
+    /// The positions of the table that stand for zugzwangs, as far as they are asked for, in the
+    /// order of their indices.
+    fn representatives(&self, found: &[ZugzwangEntries]) -> Vec<Candidate> {
+        let lister = self.lister;
+        let turns = Color::ALL.into_iter().filter(|&turn| *lister.turns.get(turn));
+        let candidate = |turn: Color, found: &ZugzwangEntries| {
+            let images = lister.orbits.symmetries().map(|symmetry| {
+                let image = found.placement.transformed(symmetry);
+                Placement { turn, ..image }
+            });
+            let mut chosen = images.filter(|p| lister.orbits.representative(p).is_some());
+            let placement = chosen.next()?;
+            let index = lister.table().space().encode(&placement)?;
+            let [raw, other] = [turn, turn.other()].map(|turn| *found.entries.get(turn));
+            self.candidate_of(&placement, (index, raw), Some(other))
+        };
+        let all = turns.flat_map(|turn| found.iter().filter_map(move |f| candidate(turn, f)));
+        let mut all: Vec<Candidate> = all.collect();
+        all.sort_unstable_by_key(|candidate| candidate.index);
+        all.dedup_by_key(|candidate| candidate.index);
+        all
     }
 
     /// Looks at a row.
@@ -207,7 +254,7 @@ impl<'a> Scan<'a> {
                 *count += 1;
             } else {
                 let raw = self.number(key);
-                found.candidates.extend(raw.map(|raw| Candidate { index, raw, kind: None }));
+                found.candidates.extend(raw.map(|raw| Candidate { index, raw, zugzwang: None }));
             }
         }
     }
@@ -279,9 +326,9 @@ impl<'a> Scan<'a> {
             let (key, other_key) = (rows.entries.key(index), keys[usize::from(square) & 63]);
             let worse = moved.get(key) < passed.get(other_key);
             if worse && lanes.0 >> square & 1 != 0 && accepted.get(key) == Some(&true) {
-                let kind = self.kind(of, self.number(key), self.number(other_key), turn);
-                let raw = self.number(key);
-                found.extend(raw.map(|raw| Candidate { index, raw, kind }));
+                let (raw, other) = (self.number(key), self.number(other_key));
+                let zugzwang = self.kind(of, raw, other, turn).zip(other);
+                found.extend(raw.map(|raw| Candidate { index, raw, zugzwang }));
             }
         }
     }
@@ -346,23 +393,44 @@ impl<'a> Scan<'a> {
         if !asked || lister.orbits.representative(&placement).is_none() {
             return Ok(None);
         }
-        let Some(image) = lister.image(&placement) else { return Ok(None) };
-        let Some(of) = lister.query.zugzwang else {
-            return Ok(Some(Candidate { index, raw, kind: None }));
+        let other = match lister.query.zugzwang {
+            Some(_) => self.other(&placement)?,
+            None => None,
         };
-        let Some((other, with_other)) = self.other(&placement)? else { return Ok(None) };
-        let Some(kind) = self.kind(of, Some(raw), Some(other), turn) else { return Ok(None) };
+        Ok(self.candidate_of(&placement, (index, raw), other))
+    }
+
+    /// A position that stands for its orbit, if it is one that is asked for; for zugzwangs with the
+    /// entry of the other side to move, if that is a position.
+    fn candidate_of(
+        &self,
+        placement: &Placement,
+        (index, raw): (u64, RawEntry),
+        other: Option<RawEntry>,
+    ) -> Option<Candidate> {
+        let (lister, turn) = (self.lister, placement.turn);
+        if !lister.accepts(self.value(Some(raw), turn)) {
+            return None;
+        }
+        let image = lister.image(placement)?;
+        let Some(of) = lister.query.zugzwang else {
+            return Some(Candidate { index, raw, zugzwang: None });
+        };
+        let other = other?;
+        let kind = self.kind(of, Some(raw), Some(other), turn)?;
+
         // With the colours exchanged it is the same position, which is there once.
         let is_twice = of == ZugzwangOf::Mutual
             && lister.query.pattern.is_none()
             && !lister.table().space().has_side_bit();
+        let with_other = Placement { turn: turn.other(), ..placement.clone() };
         let first = match image.kind(kind) {
             ZugzwangKind::LossDraw => false,
             ZugzwangKind::DrawLoss => true,
-            _ => self.least_index(&placement) <= self.least_index(&with_other),
+            _ => self.least_index(placement) <= self.least_index(&with_other),
         };
-        let kind = Some(image.kind(kind));
-        Ok((first || !is_twice).then_some(Candidate { index, raw, kind }))
+        let zugzwang = Some((image.kind(kind), other));
+        (first || !is_twice).then_some(Candidate { index, raw, zugzwang })
     }
 
     /// The least index of an orbit.
@@ -373,10 +441,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The entry with the other side to move; none if that is no position.
-    pub(super) fn other(
-        &self,
-        placement: &Placement,
-    ) -> Result<Option<(RawEntry, Placement)>, ListError> {
+    fn other(&self, placement: &Placement) -> Result<Option<RawEntry>, ListError> {
         let table = self.lister.table();
         let other = Placement { turn: placement.turn.other(), ..placement.clone() };
         if placement.en_passant.is_some() || self.lister.orbits.representative(&other).is_none() {
@@ -387,17 +452,13 @@ impl<'a> Scan<'a> {
             Some(rows) => self.number(rows.entries.key(index)),
             None => Some(table.entry(index).map_err(fail)?),
         };
-        Ok(raw.map(|raw| (raw, other)))
+        Ok(raw)
     }
 
     fn run_by_index(&self, gathering: Gathering, sink: &mut Sink<'_>) -> Result<(), ListError> {
         let table = self.lister.table();
         let size = table.space().size();
         let chunk = CHUNK.max(table.together().saturating_mul(4).min(CHUNK << 5)) & !7;
-        let is_wanted = |raw: RawEntry| match gathering {
-            Gathering::All | Gathering::Counts => true,
-            Gathering::Lengths(least, most) => (least..=most).contains(&self.plies(raw)),
-        };
         let mut numbers: Vec<i32> = Vec::new();
         for start in (0..size).step_by(chunk as usize) {
             numbers.clear();
@@ -406,7 +467,7 @@ impl<'a> Scan<'a> {
             let blocks = numbers.par_chunks(BLOCK).enumerate().map(|(block, numbers)| {
                 let first = start + (block * BLOCK) as u64;
                 let entries = (first..).zip(numbers.iter().map(|&raw| RawEntry(raw)));
-                let wanted = entries.filter(|&(_, raw)| is_wanted(raw));
+                let wanted = entries.filter(|&(_, raw)| self.is_gathered(gathering, raw));
                 let found = wanted.map(|(index, raw)| self.candidate(index, raw));
                 found.filter_map(Result::transpose).collect()
             });

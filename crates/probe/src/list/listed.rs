@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hoffman_board::{Value, Variant};
+use hoffman_board::{Placement, Value, Variant};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
@@ -70,10 +70,10 @@ impl Scan<'_> {
             }
         }
 
-        if let Some(kind) = candidate.kind
-            && let Some((raw, other)) = self.other(&placement)?
-            && let Some(value) = table.codec().value(raw, other.turn)
+        if let Some((kind, raw)) = candidate.zugzwang
+            && let Some(value) = table.codec().value(raw, placement.turn.other())
         {
+            let other = Placement { turn: placement.turn.other(), ..placement };
             let position = lister.position(&other, image);
             let known = lister.known(&position, value, image);
             listed.zugzwang = known.map(|other| Zugzwang { kind, other });

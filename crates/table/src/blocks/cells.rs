@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 #[cfg(feature = "bulk")]
-use hoffman_board::Bitboard;
+use hoffman_board::{Bitboard, ByColor, Square};
 use hoffman_board::{Color, Format, PieceList, Placement, Role, Value};
 use hoffman_control::ControlFile;
 use hoffman_hbf::{
@@ -14,7 +14,7 @@ use hoffman_hbf::{
     answer, value_of,
 };
 #[cfg(feature = "bulk")]
-use hoffman_hbf::{Selection, WholeError, WholeTable};
+use hoffman_hbf::{Crew, MutualZugzwang, Selection, Source, WholeError, WholeTable};
 #[cfg(feature = "bulk")]
 use hoffman_store::available_memory;
 
@@ -26,6 +26,8 @@ use super::tiles::Tiles;
 use super::values::{Others, byte_of_cell};
 #[cfg(feature = "bulk")]
 use super::write::crew;
+#[cfg(feature = "bulk")]
+use super::{color_of, role_of};
 use super::{man, men_of, turn};
 #[cfg(feature = "bulk")]
 use crate::bulk::values_by_rows;
@@ -37,9 +39,9 @@ use crate::htb::HtbError;
 use crate::reader::TableProblem;
 #[cfg(feature = "bulk")]
 use crate::rows::{Distances, RowsError, Taking, Wanted, encode};
-#[cfg(feature = "bulk")]
-use crate::source::pack_numbers;
 use crate::source::{Entries, Shape};
+#[cfg(feature = "bulk")]
+use crate::source::{ZugzwangEntries, pack_numbers};
 
 /// The entries of a file of cells.
 #[derive(Debug)]
@@ -243,6 +245,40 @@ impl Entries for CellEntries {
     }
 
     #[cfg(feature = "bulk")]
+    fn mutual_zugzwangs(
+        &self,
+        shape: &Shape,
+    ) -> Result<Option<Vec<ZugzwangEntries>>, TableProblem> {
+        // With the same men on both sides the colours decide which entry is meant, and one bit does
+        // not tell all results.
+        if self.ending().is_symmetric() || shape.codec.bits() == 1 {
+            return Ok(None);
+        }
+        if let Some(Some(whole)) = self.whole.get() {
+            let found = whole.known_zugzwangs(&self.file, crew(&self.behind.options.stop));
+            let found = found.map_err(problem_of)?;
+            return Ok(found.iter().map(|found| zugzwang_entries(shape, found)).collect());
+        }
+
+        let leaning = WholeTable::leaning(&self.file, &Selection::all());
+        let followed = WholeTable::followed(&self.file);
+        let wanted = Wanted::behind_some(&self.ending(), |mover, promoted| {
+            let number = usize::from(mover == Color::Black);
+            leaning[number] && !(followed[number] && promoted.is_some_and(|r| r != Role::Queen))
+        });
+        let failed = OnceLock::new();
+        let found = self.with_behind((&Selection::all(), wanted), |others, crew| {
+            let behind = OneByOne { others, tables: &self.behind, failed: &failed };
+            WholeTable::mutual_zugzwangs(&self.file, &behind, crew)
+        });
+        if let Some(problem) = failed.into_inner() {
+            return Err(problem);
+        }
+        let Some(found) = found? else { return Ok(None) };
+        Ok(found.iter().map(|found| zugzwang_entries(shape, found)).collect())
+    }
+
+    #[cfg(feature = "bulk")]
     fn has_rows(&self, _shape: &Shape, wanted: &Wanted) -> Result<bool, TableProblem> {
         self.decode_selected(wanted)
     }
@@ -435,21 +471,88 @@ impl CellEntries {
 
     /// The values of a selection, if they and those behind fit into what is allowed.
     fn decoded(&self, selection: &Selection) -> Result<Option<WholeTable>, TableProblem> {
+        let wanted = self.wanted_behind(selection);
+        self.with_behind((selection, wanted), |behind, crew| {
+            WholeTable::read(&self.file, selection, behind, crew)
+        })
+    }
+
+    /// What somebody makes of the values of a selection with those that are wanted behind, if these
+    /// fit into what is allowed.
+    fn with_behind<T>(
+        &self,
+        (selection, wanted): (&Selection, HashMap<hoffman_board::Material, Wanted>),
+        make: impl FnOnce(&dyn Source, Crew<'_>) -> Result<T, WholeError>,
+    ) -> Result<Option<T>, TableProblem> {
         let limit = self.behind.options.whole_limit;
         let Some(room) = limit.checked_sub(WholeTable::bytes(&self.file, selection)) else {
             return Ok(None);
         };
-        let Some(behind) = self.behind.values(self.wanted_behind(selection), room)? else {
+        let Some(behind) = self.behind.values(wanted, room)? else {
             return Ok(None);
         };
-        let crew = crew(&self.behind.options.stop);
-        let whole = WholeTable::read(&self.file, selection, &Others::of(&behind), crew);
-        let whole = whole.map_err(|error| match error {
-            WholeError::File(problem) => TableProblem::from(problem),
-            WholeError::Missing(position) => missing(&position),
-            _ => HtbError::Stopped.into(),
-        });
+        let made = make(&Others::of(&behind), crew(&self.behind.options.stop));
         self.behind.close();
-        whole.map(Some)
+        made.map(Some).map_err(problem_of)
     }
+}
+
+/// Values in memory, and those of other tables one by one.
+#[cfg(feature = "bulk")]
+struct OneByOne<'a> {
+    others: &'a dyn Source,
+    tables: &'a TablesBehind,
+    /// Why a table did not answer.
+    failed: &'a OnceLock<TableProblem>,
+}
+
+#[cfg(feature = "bulk")]
+impl Source for OneByOne<'_> {
+    fn code(&self, position: &Position) -> Option<Code> {
+        let by_itself = || match self.tables.code(position, Code::MAX) {
+            Ok(code) => Some(code),
+            Err(problem) => {
+                // One is enough to tell.
+                let _ = self.failed.set(problem);
+                None
+            }
+        };
+        self.others.code(position).or_else(by_itself)
+    }
+
+    fn row(
+        &self,
+        position: &Position,
+        man: hoffman_hbf::Man,
+        wanted: u64,
+        codes: &mut [Code; 64],
+    ) -> u64 {
+        self.others.row(position, man, wanted, codes)
+    }
+}
+
+#[cfg(feature = "bulk")]
+fn problem_of(error: WholeError) -> TableProblem {
+    match error {
+        WholeError::File(problem) => problem.into(),
+        WholeError::Missing(position) => missing(&position),
+        _ => HtbError::Stopped.into(),
+    }
+}
+
+/// The entries of a zugzwang; none if the table has other men.
+#[cfg(feature = "bulk")]
+fn zugzwang_entries(shape: &Shape, found: &MutualZugzwang) -> Option<ZugzwangEntries> {
+    let MutualZugzwang { position, code, other } = *found;
+    [position, position.swapped()].iter().find_map(|position| {
+        let men = position.men().map(|(square, man)| {
+            (Square::new(u32::from(square)), color_of(man.color), role_of(man.kind))
+        });
+        let placement = shape.space.place(men, Color::White, None)?;
+        let entries = ByColor::new_with(|turn| {
+            let code = if turn == color_of(position.turn) { code } else { other };
+            shape.codec.store(value_of_code(code), turn)
+        });
+        Some(ZugzwangEntries { placement, entries })
+    })
 }

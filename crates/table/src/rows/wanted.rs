@@ -32,11 +32,22 @@ impl Wanted {
     /// The endings that captures and promotions of the sides `moving` lead to, White first, with
     /// the part of their values that is needed.
     pub fn behind(material: &Material, moving: [bool; 2]) -> HashMap<Material, Wanted> {
+        Wanted::behind_some(material, |mover, _| moving[usize::from(mover == Color::Black)])
+    }
+
+    /// The same of those captures and promotions that are looked at: whose, and what a pawn becomes.
+    pub(crate) fn behind_some(
+        material: &Material,
+        is_looked_at: impl Fn(Color, Option<Role>) -> bool,
+    ) -> HashMap<Material, Wanted> {
         let mut needed: HashMap<Material, Wanted> = HashMap::new();
-        let exits = material.exits().into_iter();
-        for (mover, behind) in
-            exits.filter(|&(mover, _)| moving[usize::from(mover == Color::Black)])
-        {
+        for (mover, behind) in material.exits() {
+            let count = |m: &Material, role| *m.count.get(mover).get(role);
+            let is_new = |&role: &Role| count(&behind, role) > count(material, role);
+            let promoted = Role::ALL.into_iter().find(is_new);
+            if !is_looked_at(mover, promoted) {
+                continue;
+            }
             let (normal, swapped) = behind.normalized();
             let turn = if swapped { mover } else { mover.other() };
             let mut wanted = Wanted::default();
@@ -47,9 +58,6 @@ impl Wanted {
             }
             if behind.men() == material.men() {
                 // A promotion without capture: the new man stands on the last rank.
-                let count = |m: &Material, role| *m.count.get(mover).get(role);
-                let is_new = |&role: &Role| count(&behind, role) > count(material, role);
-                let promoted = Role::ALL.into_iter().find(is_new);
                 let color = turn.other();
                 wanted.on_edge.extend(promoted.map(|role| (color, role)));
                 if normal.is_symmetric() && normal.has_pawns() {
