@@ -1,7 +1,6 @@
 //! The slow analysis against tables of the original program: control files of the golden set and
 //! of the examples, solved slowly with everything they need, compared entry by entry or by the
 //! published figures. Runs where the shared data are; says loudly when they are not.
-#![allow(clippy::unwrap_used, clippy::print_stderr, clippy::panic)]
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

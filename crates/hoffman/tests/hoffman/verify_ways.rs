@@ -1,6 +1,5 @@
 //! Verification by rows finds what verification index by index finds, in tables of every sort that
 //! has rows.
-#![allow(clippy::unwrap_used)]
 
 use std::path::Path;
 

@@ -1,5 +1,4 @@
 //! Solving in little memory: the values are those of a run in memory, whatever the bound.
-#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

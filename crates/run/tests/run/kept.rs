@@ -1,11 +1,8 @@
 //! Tables that are there say the same as those that are in memory.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::path::Path;
 
-use common::{build_in, entries, workplace};
+use crate::common::{build_in, entries, workplace};
 use hoffman_store::{Simulated, Storage as _};
 
 /// Tables in which everything is drawn have one bit an entry, which does not tell illegal

@@ -1,13 +1,10 @@
 //! Two runs that want to make the same table.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use common::{build_in, entries, generate_in, promotion, workplace};
+use crate::common::{build_in, entries, generate_in, promotion, workplace};
 use hoffman_store::{Simulated, Storage as _, lock_name};
 
 #[test]

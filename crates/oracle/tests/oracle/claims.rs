@@ -3,7 +3,6 @@
 //!
 //! `HOFFMAN_RANDOM_SETS` says how many files, `HOFFMAN_RANDOM_FIRST` with which seed to begin,
 //! `HOFFMAN_RANDOM_MEN` how many men there may be (3 or 4).
-#![allow(clippy::unwrap_used, clippy::print_stderr, clippy::panic)]
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -22,18 +21,13 @@ use hoffman_probe::report::report_position;
 use hoffman_probe::words::known_in_words;
 use hoffman_run::{RunOptions, Silent, Workplace, generate};
 
+use crate::{from_env, placed_in};
+
 /// How many files are looked at every day.
 const DAILY: u64 = 500;
 
 /// One position in so many is answered in full, with its moves.
 const THOROUGH: u64 = 97;
-
-fn from_env(name: &str, default: u64) -> u64 {
-    match std::env::var(name) {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name} is not a number: '{text}'")),
-        Err(_) => default,
-    }
-}
 
 /// Chess without prunes, and suicide chess, solved when asked for.
 #[derive(Default)]
@@ -298,13 +292,18 @@ fn check_answer(
     Ok(())
 }
 
-/// Makes the tables of a set in the current folder, and checks all answers.
-fn carry_out(files: &[RandomFile], truth: &mut Truth, met: &mut Met) -> Result<(), String> {
+/// Makes the tables of a set in a folder, and checks all answers.
+fn carry_out(
+    (folder, files): (&Path, &[RandomFile]),
+    truth: &mut Truth,
+    met: &mut Met,
+) -> Result<(), String> {
     let mut made: Vec<PathBuf> = Vec::new();
     for file in files {
-        std::fs::write(&file.name, &file.text).unwrap();
+        let control = folder.join(&file.name);
+        std::fs::write(&control, placed_in(folder, &file.text)).unwrap();
         let options = RunOptions::new(&Silent, Workplace::default());
-        let generated = generate(Path::new(&file.name), None, &options)
+        let generated = generate(&control, None, &options)
             .map_err(|error| format!("{} is refused: {error}", file.name))?;
         made.push(generated.path.unwrap());
     }
@@ -331,11 +330,7 @@ fn no_claim_is_false() {
             continue;
         }
         let folder = tempfile::tempdir().unwrap();
-        // The names in control files count from the working directory, which this test has to
-        // itself.
-        std::env::set_current_dir(folder.path()).unwrap();
-        let result = carry_out(&set.files, &mut truth, &mut met);
-        std::env::set_current_dir(std::env::temp_dir()).unwrap();
+        let result = carry_out((folder.path(), &set.files), &mut truth, &mut met);
         if let Err(problem) = result {
             let texts: Vec<_> = set.files.iter().map(|f| f.text.as_str()).collect();
             panic!("seed {}: {problem}\n{}", set.seed, texts.join("\n"));

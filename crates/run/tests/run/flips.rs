@@ -1,12 +1,9 @@
 //! Bits flipped in what is read: found, or without effect.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
-use common::{build_in, entries, generate_in, promotion, workplace};
+use crate::common::{build_in, entries, generate_in, promotion, workplace};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;

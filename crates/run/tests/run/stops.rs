@@ -1,12 +1,9 @@
 //! Runs that are told to stop while futurebases are read, entries made and files written.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::path::Path;
 use std::sync::Mutex;
 
-use common::{entries, promotion, workplace};
+use crate::common::{entries, promotion, workplace};
 use hoffman_plan::{Graph, complete};
 use hoffman_run::{
     Phase, Progress, RunError, RunOptions, Stop, Workplace, build_endings, generate,

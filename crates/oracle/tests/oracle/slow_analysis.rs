@@ -1,6 +1,5 @@
 //! The slow analysis against the slow solver of complete endings, and rules that can be seen in
 //! one position.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::HashMap;
 use std::sync::Arc;

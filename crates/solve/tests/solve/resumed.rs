@@ -1,6 +1,5 @@
 //! A run that is stopped after a pass and goes on from what passes decided: the values are those of
 //! a run that nobody disturbed, whatever the pass.
-#![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;

@@ -1,5 +1,4 @@
 //! The library as its users see it.
-#![allow(clippy::unwrap_used)]
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Prints how fast the parts are. Run with `cargo test --release -p hoffman-table --test speed --
-//! --ignored --nocapture`.
+//! Prints how fast the parts are. Run with `cargo test --release -p hoffman-table --test table --
+//! --ignored --nocapture speed`.
 
 use std::hint::black_box;
 use std::io::{Cursor, Write};

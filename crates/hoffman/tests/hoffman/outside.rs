@@ -1,6 +1,5 @@
 //! A program of another project, outside of the workspace, that knows the public documentation
 //! only.
-#![allow(clippy::unwrap_used)]
 
 use std::path::Path;
 use std::process::Command;

@@ -1,7 +1,6 @@
 //! Random piece lists as control files describe them: restricted, frozen and plus pawns, like men
 //! whose squares overlap, up to sixteen men. Which positions exist is found here from the squares
 //! of the men alone; each of them must have an index, or the table must not be writable.
-#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
 

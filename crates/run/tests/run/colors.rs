@@ -1,6 +1,5 @@
 //! Where prunes or futurebases are not the same for both colours, positions with either side to
 //! move are stored, whatever index type is asked for.
-#![allow(clippy::unwrap_used)]
 
 use std::path::Path;
 

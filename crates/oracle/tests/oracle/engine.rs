@@ -1,6 +1,5 @@
 //! The solver against everything independent of it: the slow solver position by position, the
 //! published counts and longest mates, Syzygy tables, other numbers of threads.
-#![allow(clippy::unwrap_used, clippy::print_stderr, clippy::panic)]
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};

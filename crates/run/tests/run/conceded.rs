@@ -1,5 +1,4 @@
 //! Moves about which nothing is said, where another move of the same position is conceded.
-#![allow(clippy::unwrap_used)]
 
 use std::path::Path;
 

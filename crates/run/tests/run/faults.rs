@@ -1,12 +1,9 @@
 //! Everything that can go wrong with files goes wrong, one thing after the other.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use common::{build_as, build_in, entries, generate_in, promotion, workplace};
+use crate::common::{build_as, build_in, entries, generate_in, promotion, workplace};
 use hoffman_run::{RunError, Workplace};
 use hoffman_store::{Fault, Op, Simulated};
 

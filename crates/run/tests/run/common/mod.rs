@@ -1,5 +1,4 @@
 //! Building in a simulated storage, and comparing what came out.
-#![allow(clippy::unwrap_used, dead_code)]
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
 //! Verification finds every single bit of a file in the block format that is another one.
-#![allow(clippy::unwrap_used)]
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;

@@ -1,13 +1,10 @@
 //! A table of one slice goes on from the passes in its checkpoint; a damaged checkpoint never gives
 //! a wrong value.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::path::Path;
 use std::sync::Mutex;
 
-use common::{entries, workplace};
+use crate::common::{entries, workplace};
 use hoffman_plan::{Graph, complete};
 use hoffman_run::{Memory, Progress, RunError, RunOptions, Workplace, build_endings};
 use hoffman_store::{Fault, Simulated};

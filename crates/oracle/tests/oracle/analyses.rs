@@ -2,7 +2,6 @@
 //! index.
 //!
 //! `HOFFMAN_RANDOM_SETS` says how many sets, `HOFFMAN_RANDOM_FIRST` with which seed to begin.
-#![allow(clippy::unwrap_used, clippy::print_stderr, clippy::panic)]
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,12 +16,7 @@ use hoffman_table::htb::SourceOptions;
 use hoffman_table::{IndexParams, IndexSpace, PawnStructure, PawnStructures, RawEntry, Table};
 use rayon::prelude::*;
 
-fn from_env(name: &str, default: u64) -> u64 {
-    match std::env::var(name) {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name} is not a number: '{text}'")),
-        Err(_) => default,
-    }
-}
+use crate::{from_env, placed_in};
 
 /// The sets of some seeds, a few at a time, as they are made on all processors.
 fn sets() -> impl Iterator<Item = RandomAnalysis> {
@@ -185,18 +179,19 @@ fn compare_statistics(path: &Path, slow: &SlowAnalysis) -> Result<(), String> {
     Ok(())
 }
 
-/// Generates all tables of a set in the current folder and compares them; returns how many entries
-/// there are.
-fn carry_out(files: &[RandomFile]) -> Result<u64, String> {
+/// Generates all tables of a set in a folder and compares them; returns how many entries there are.
+fn carry_out(folder: &Path, files: &[RandomFile]) -> Result<u64, String> {
     let mut entries = 0;
     for file in files {
-        let made = make(Path::new(&file.name), &file.text)
+        let made = make(&folder.join(&file.name), &placed_in(folder, &file.text))
             .map_err(|error| format!("{} is refused: {error}\n{}", file.name, file.text))?;
         entries += compare(made.path.as_ref().unwrap(), &file.analysis)
             .and_then(|n| {
                 compare_statistics(made.path.as_ref().unwrap(), &file.analysis).map(|()| n)
             })
-            .and_then(|n| compare_bounded(file, made.path.as_ref().unwrap()).map(|()| n))
+            .and_then(|n| {
+                compare_bounded(&folder.join(&file.name), made.path.as_ref().unwrap()).map(|()| n)
+            })
             .map_err(|problem| format!("{}: {problem}\n{}", file.name, file.text))?;
     }
     Ok(entries)
@@ -204,19 +199,19 @@ fn carry_out(files: &[RandomFile]) -> Result<u64, String> {
 
 /// Generates a table again, from the disk, in both ways and with other numbers of threads: nothing
 /// may differ.
-fn compare_bounded(file: &RandomFile, made: &Path) -> Result<(), String> {
+fn compare_bounded(control: &Path, made: &Path) -> Result<(), String> {
     let propagated = Method::PropTables { compress: true };
     let ways = [(0, 4, Method::Sweep), (200_000, 1, Method::Sweep), (0, 3, propagated)];
     for (budget, threads, method) in ways {
-        let output = Path::new("bounded.htb");
+        let output = &control.with_extension("bounded.htb");
         let options = RunOptions::new(
             &Silent,
             Workplace { pages: Some(budget), method, ..Workplace::default() },
         );
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| generate(Path::new(&file.name), Some(output), &options)).map_err(
-            |error| format!("refused with {budget} bytes of pages, {method:?}: {error}"),
-        )?;
+        pool.install(|| generate(control, Some(output), &options)).map_err(|error| {
+            format!("refused with {budget} bytes of pages, {method:?}: {error}")
+        })?;
         let open = |path| Table::open(path, SourceOptions::default()).unwrap();
         let [plain, bounded] = [made, output].map(open);
         let entries = |table: &Table| {
@@ -250,10 +245,7 @@ fn random_analyses_agree() {
             }
         }
         let folder = tempfile::tempdir().unwrap();
-        // The names in control files count from the working directory, which this test has to
-        // itself.
-        std::env::set_current_dir(folder.path()).unwrap();
-        match carry_out(&set.files) {
+        match carry_out(folder.path(), &set.files) {
             Ok(compared) => entries += compared,
             Err(problem) => {
                 let texts: Vec<_> = set.files.iter().map(|f| f.text.as_str()).collect();
@@ -261,7 +253,6 @@ fn random_analyses_agree() {
                 problems.push(format!("seed {seed}: {problem}\nThe whole set:\n{all}"));
             }
         }
-        std::env::set_current_dir(std::env::temp_dir()).unwrap();
     }
     eprintln!("{indices} indices stand for the positions of {files} files in {count} random sets");
     eprintln!("{entries} entries of them agree");
@@ -281,7 +272,7 @@ fn what_is_left_unsaid_is_settled_or_refused() {
         let seed = set.seed;
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path().to_str().unwrap();
-        let placed = |text: &str| text.replace("filename=\"", &format!("filename=\"{dir}/"));
+        let placed = |text: &str| placed_in(folder.path(), text);
         let mut known = std::collections::HashMap::new();
         for file in &set.files[..set.files.len() - 1] {
             make(&folder.path().join(&file.name), &placed(&file.text)).unwrap();
