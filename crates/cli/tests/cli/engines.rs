@@ -252,16 +252,21 @@ fn installed(folder: &Path) {
         assert!(described.lines().any(|found| found == line), "{described}");
     }
     assert!(usr.join("include/hoffman.h").exists());
+    let flags = flags_by_pkg_config(&usr).unwrap_or_else(|| {
+        eprintln!("NOT TESTED: what pkg-config says, which is not installed");
+        let [include, lib] = ["include", "lib"].map(|name| usr.join(name).display().to_string());
+        vec![format!("-I{include}"), format!("-L{lib}"), "-lhoffprobe".to_owned()]
+    });
     let connect = root().join("reader/c/examples/connect.c");
     let plain: &[&str] = &["-std=c99"];
-    for (compiler, flags) in [("cc", plain), ("c++", &["-x", "c++", "-std=c++17"])] {
-        if !takes(compiler, flags) {
+    for (compiler, language) in [("cc", plain), ("c++", &["-x", "c++", "-std=c++17"])] {
+        if !takes(compiler, language) {
             continue;
         }
         let program = folder.join(format!("connect-{compiler}"));
         let mut command = Command::new(compiler);
-        command.args(flags).args(["-Wall", "-Wextra", "-Werror", "-I"]).arg(usr.join("include"));
-        command.arg(&connect).args(["-x", "none", "-L"]).arg(usr.join("lib")).arg("-lhoffprobe");
+        command.args(language).args(["-Wall", "-Wextra", "-Werror"]).arg(&connect);
+        command.args(["-x", "none"]).args(&flags);
         good(&command.arg("-o").arg(&program).output().unwrap());
         let mut command = Command::new(&program);
         command.arg(tables());
@@ -270,6 +275,20 @@ fn installed(folder: &Path) {
         assert_eq!(said.matches(": score ").count(), 2, "{said}");
         assert!(said.contains("score 31935, best a1a2"), "{said}");
     }
+}
+
+/// What pkg-config has a compiler do for a library installed under a folder that stands for `/usr`;
+/// none where it is not installed itself.
+fn flags_by_pkg_config(usr: &Path) -> Option<Vec<String>> {
+    let mut command = Command::new("pkg-config");
+    command.args(["--cflags", "--libs", "hoffprobe"]);
+    command.env("PKG_CONFIG_PATH", usr.join("lib/pkgconfig"));
+    command.env("PKG_CONFIG_SYSROOT_DIR", usr.parent()?);
+    // What is under /usr is left out else, as compilers look there.
+    command.env("PKG_CONFIG_ALLOW_SYSTEM_CFLAGS", "1").env("PKG_CONFIG_ALLOW_SYSTEM_LIBS", "1");
+    let flags = good(&command.output().ok()?);
+    assert!(flags.contains(usr.to_str()?), "{flags}");
+    Some(flags.split_whitespace().map(str::to_owned).collect())
 }
 
 /// An engine that has the tables of four men only, and the table of five that agrees with it; and a

@@ -151,6 +151,27 @@ const tests = {
     await page.context().close();
   },
 
+  async 'the main line is stepped through, and the board turned'() {
+    const page = await open(link(QUEEN));
+    await shows(page, 'White wins, mate in 10 moves');
+    await page.locator('#line').filter({ hasText: '#' }).waitFor();
+    // The best move, where none was made.
+    await page.click('#forward');
+    await shows(page, 'Black to move: White wins');
+    assert.equal(await page.locator('#game .step').count(), 1);
+    await page.click('#last');
+    await page.locator('#over').filter({ hasText: 'Checkmate' }).waitFor();
+    assert.equal(await page.locator('#game .step').count(), 19);
+    await page.click('#first');
+    await page.waitForFunction((fen) => document.querySelector('#fen').value === fen, QUEEN);
+
+    for (const color of ['black', 'white']) {
+      await page.click('#flip');
+      assert.equal(await page.locator(`.cg-wrap.orientation-${color}`).count(), 1);
+    }
+    await page.context().close();
+  },
+
   async 'the address says everything, and back and forward work'() {
     const page = await open(link(QUEEN));
     await page.click('#moves button[data-uci="b2g2"]');

@@ -35,7 +35,7 @@ impl Wanted {
         Wanted::behind_some(material, |mover, _| moving[usize::from(mover == Color::Black)])
     }
 
-    /// The same of those captures and promotions that are looked at: whose, and what a pawn becomes.
+    /// The same of captures and promotions that are looked at: whose, and what a pawn becomes.
     pub(crate) fn behind_some(
         material: &Material,
         is_looked_at: impl Fn(Color, Option<Role>) -> bool,

@@ -192,3 +192,29 @@ pub(crate) fn falsify(table: &Path) {
         Command::new("sh").args(["-c", script, "sh"]).arg(table).current_dir(folder).status();
     assert!(status.unwrap().success());
 }
+
+/// Python with python-chess, in a folder of its own that is made when it is first needed. None, and
+/// a loud remark, where it cannot be had.
+pub(crate) fn python() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python-chess");
+    let python = folder.join("bin/python");
+    let works = |python: &Path| {
+        Command::new(python)
+            .args(["-c", "import chess.engine"])
+            .output()
+            .is_ok_and(|o| o.status.success())
+    };
+    if works(&python) {
+        return Some(python);
+    }
+    let made = Command::new("python3").args(["-m", "venv"]).arg(&folder).output();
+    let install = ["-m", "pip", "install", "--quiet", "chess==1.11.2"];
+    let installed = made.and_then(|_| Command::new(&python).args(install).output());
+    if works(&python) {
+        return Some(python);
+    }
+    eprintln!(
+        "NOT TESTED: python3 with venv, pip and the package chess is not to be had: {installed:?}"
+    );
+    None
+}
