@@ -17,7 +17,8 @@ pub(crate) struct MoveRow<'a> {
     /// The men but for the lane.
     fixed: Position,
     lane: Man,
-    /// The squares of the lane that are looked at: those of legal positions.
+    /// The squares of the lane that are looked at: those of legal positions, as long as better
+    /// moves are looked for there.
     lanes: u64,
     /// Whether only outcomes are asked for.
     outcomes: bool,
@@ -42,8 +43,8 @@ impl<'a> MoveRow<'a> {
         MoveRow { source, fixed, lane, lanes, outcomes, enough, promotions, best, scratch }
     }
 
-    /// Asks for no more than what the codes are at least: underpromotions are left out, and so are
-    /// all exits on squares where a quiet move is as good as `enough`.
+    /// Asks for no more than what the codes are at least: underpromotions are left out and, when
+    /// all moves are looked at, all exits on squares where a quiet move is as good as `enough`.
     pub(crate) fn bound(&mut self, enough: &[Code; 64]) {
         self.enough = *enough;
         self.promotions = &PROMOTIONS[..1];

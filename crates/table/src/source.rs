@@ -235,7 +235,7 @@ pub trait Entries: fmt::Debug + Send + Sync {
     }
 }
 
-/// Men of which it is a disadvantage for either side to be to move.
+/// Men with which either side would rather not be to move.
 #[cfg(feature = "bulk")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ZugzwangEntries {

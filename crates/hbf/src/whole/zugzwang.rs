@@ -42,6 +42,8 @@ struct KnownSides<'a> {
     outcomes: bool,
     /// What the values of the other side follow from beside these, if they are not known.
     behind: Option<&'a dyn Source>,
+    /// Whether codes of wins may be less than those of the best exits.
+    exits: bool,
 }
 
 impl WholeTable {
@@ -96,7 +98,8 @@ impl WholeTable {
         let outcomes = file.info().metric == Metric::Outcome;
         let known = [Color::White, Color::Black].into_iter().find_map(|turn| {
             let side = self.sides[turn as usize].as_ref()?;
-            Some(KnownSides { whole: self, side, turn, outcomes, behind })
+            let exits = own_streams(file).any(|stream| stream.turn == turn && stream.exits);
+            Some(KnownSides { whole: self, side, turn, outcomes, behind, exits })
         });
         let known = known.ok_or_else(|| HbfError::Section("STRM".to_owned()))?;
         let mut all = Vec::new();
@@ -190,9 +193,10 @@ impl Lookup for KnownSides<'_> {
     type Error = Position;
 
     fn stored(&self, position: &Position, _: Asked) -> Result<Stored, Position> {
-        match (self.whole.code(position), self.behind) {
-            (Some(code), None) => Ok(Stored::Exactly(code)),
-            (Some(code), Some(_)) => Ok(Stored::AtLeast(code)),
+        let code = self.whole.code(position);
+        match (code, self.behind) {
+            (Some(code), Some(_)) if self.exits && code > DRAW => Ok(Stored::AtLeast(code)),
+            (Some(code), _) => Ok(Stored::Exactly(code)),
             (None, Some(_)) if self.side.space.locate(position).is_some() => Ok(Stored::OtherSide),
             (None, behind) => {
                 let code = behind.and_then(|behind| behind.code(position));

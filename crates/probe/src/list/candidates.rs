@@ -390,9 +390,11 @@ impl<'a> Scan<'a> {
         let Some(placement) = lister.table().space().decode(index) else { return Ok(None) };
         let turn = placement.turn;
         let asked = *lister.turns.get(turn) && lister.accepts(self.value(Some(raw), turn));
-        if !asked || lister.orbits.representative(&placement).is_none() {
+        let is_shown = || lister.image(&placement).is_some();
+        if !asked || lister.orbits.representative(&placement).is_none() || !is_shown() {
             return Ok(None);
         }
+        // That of another index may have to be read.
         let other = match lister.query.zugzwang {
             Some(_) => self.other(&placement)?,
             None => None,

@@ -56,6 +56,9 @@ pub(super) struct CellEntries {
     /// The first selection of them that was asked for, likewise.
     #[cfg(feature = "bulk")]
     selected: OnceLock<(Wanted, Option<WholeTable>)>,
+    /// The mutual zugzwangs, once somebody asked for them.
+    #[cfg(feature = "bulk")]
+    zugzwangs: OnceLock<Vec<ZugzwangEntries>>,
 }
 
 impl CellEntries {
@@ -73,6 +76,8 @@ impl CellEntries {
             whole: OnceLock::new(),
             #[cfg(feature = "bulk")]
             selected: OnceLock::new(),
+            #[cfg(feature = "bulk")]
+            zugzwangs: OnceLock::new(),
         }
     }
 
@@ -249,33 +254,11 @@ impl Entries for CellEntries {
         &self,
         shape: &Shape,
     ) -> Result<Option<Vec<ZugzwangEntries>>, TableProblem> {
-        // With the same men on both sides the colours decide which entry is meant, and one bit does
-        // not tell all results.
-        if self.ending().is_symmetric() || shape.codec.bits() == 1 {
-            return Ok(None);
+        if let Some(found) = self.zugzwangs.get() {
+            return Ok(Some(found.clone()));
         }
-        if let Some(Some(whole)) = self.whole.get() {
-            let found = whole.known_zugzwangs(&self.file, crew(&self.behind.options.stop));
-            let found = found.map_err(problem_of)?;
-            return Ok(found.iter().map(|found| zugzwang_entries(shape, found)).collect());
-        }
-
-        let leaning = WholeTable::leaning(&self.file, &Selection::all());
-        let followed = WholeTable::followed(&self.file);
-        let wanted = Wanted::behind_some(&self.ending(), |mover, promoted| {
-            let number = usize::from(mover == Color::Black);
-            leaning[number] && !(followed[number] && promoted.is_some_and(|r| r != Role::Queen))
-        });
-        let failed = OnceLock::new();
-        let found = self.with_behind((&Selection::all(), wanted), |others, crew| {
-            let behind = OneByOne { others, tables: &self.behind, failed: &failed };
-            WholeTable::mutual_zugzwangs(&self.file, &behind, crew)
-        });
-        if let Some(problem) = failed.into_inner() {
-            return Err(problem);
-        }
-        let Some(found) = found? else { return Ok(None) };
-        Ok(found.iter().map(|found| zugzwang_entries(shape, found)).collect())
+        let found = self.find_zugzwangs(shape)?;
+        Ok(found.map(|found| self.zugzwangs.get_or_init(|| found).clone()))
     }
 
     #[cfg(feature = "bulk")]
@@ -461,6 +444,37 @@ impl CellEntries {
             Err(_) => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// See [`Entries::mutual_zugzwangs`].
+    fn find_zugzwangs(&self, shape: &Shape) -> Result<Option<Vec<ZugzwangEntries>>, TableProblem> {
+        // With the same men on both sides the colours decide which entry is meant, and one bit does
+        // not tell all results.
+        if self.ending().is_symmetric() || shape.codec.bits() == 1 {
+            return Ok(None);
+        }
+        if let Some(Some(whole)) = self.whole.get() {
+            let found = whole.known_zugzwangs(&self.file, crew(&self.behind.options.stop));
+            let found = found.map_err(problem_of)?;
+            return Ok(found.iter().map(|found| zugzwang_entries(shape, found)).collect());
+        }
+
+        let leaning = WholeTable::leaning(&self.file, &Selection::all());
+        let followed = WholeTable::followed(&self.file);
+        let wanted = Wanted::behind_some(&self.ending(), |mover, promoted| {
+            let number = usize::from(mover == Color::Black);
+            leaning[number] && !(followed[number] && promoted.is_some_and(|r| r != Role::Queen))
+        });
+        let failed = OnceLock::new();
+        let found = self.with_behind((&Selection::all(), wanted), |others, crew| {
+            let behind = OneByOne { others, tables: &self.behind, failed: &failed };
+            WholeTable::mutual_zugzwangs(&self.file, &behind, crew)
+        });
+        if let Some(problem) = failed.into_inner() {
+            return Err(problem);
+        }
+        let Some(found) = found? else { return Ok(None) };
+        Ok(found.iter().map(|found| zugzwang_entries(shape, found)).collect())
     }
 
     /// What the values of a selection follow from.
