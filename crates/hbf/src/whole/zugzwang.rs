@@ -120,15 +120,18 @@ impl KnownSides<'_> {
         let mut found = Vec::new();
         for tile in block * TILES..space.tiles().min((block + 1) * TILES) {
             let Some(place) = space.tile(tile) else { continue };
-            LEGAL.with_borrow_mut(|rows| {
+            // Lent for no longer, as lookups may need it themselves.
+            let legal = LEGAL.with_borrow_mut(|rows| {
                 rows.start_legal(&place);
                 for row in 0..space.rows() {
                     let other = self.turn.other();
-                    let legal = rows.begin_legal(space, other, usize::from(row), place.first_row);
-                    self.look_at_row((tile, row), &place, legal, &mut found)?;
+                    rows.begin_legal(space, other, usize::from(row), place.first_row);
                 }
-                Ok::<_, WholeError>(())
-            })?;
+                rows.legal
+            });
+            for (row, legal) in (0..space.rows()).zip(legal) {
+                self.look_at_row((tile, row), &place, legal, &mut found)?;
+            }
         }
         Ok(found)
     }

@@ -8,7 +8,7 @@ use hoffman_table::rows::{EntryRow, PackedEntries, has_rows, scan_in_order};
 use hoffman_table::{EntryValue, RawEntry, Table, ZugzwangEntries};
 use rayon::prelude::*;
 
-use super::pattern::Pattern;
+use super::pattern::{Image, Pattern};
 use super::successors::Seen;
 use super::zugzwang::{NEVER, ZugzwangKind, kind_of, moved, passed};
 use super::{ListError, Lister, ZugzwangOf, fail};
@@ -208,7 +208,8 @@ impl<'a> Scan<'a> {
             let placement = chosen.next()?;
             let index = lister.table().space().encode(&placement)?;
             let [raw, other] = [turn, turn.other()].map(|turn| *found.entries.get(turn));
-            self.candidate_of(&placement, (index, raw), Some(other))
+            let image = self.shown_as(&placement, raw)?;
+            self.candidate_of((&placement, image), (index, raw), Some(other))
         };
         let all = turns.flat_map(|turn| found.iter().filter_map(move |f| candidate(turn, f)));
         let mut all: Vec<Candidate> = all.collect();
@@ -388,33 +389,34 @@ impl<'a> Scan<'a> {
     fn candidate(&self, index: u64, raw: RawEntry) -> Result<Option<Candidate>, ListError> {
         let lister = self.lister;
         let Some(placement) = lister.table().space().decode(index) else { return Ok(None) };
-        let turn = placement.turn;
-        let asked = *lister.turns.get(turn) && lister.accepts(self.value(Some(raw), turn));
-        let is_shown = || lister.image(&placement).is_some();
-        if !asked || lister.orbits.representative(&placement).is_none() || !is_shown() {
+        if !*lister.turns.get(placement.turn) || lister.orbits.representative(&placement).is_none()
+        {
             return Ok(None);
         }
+        let Some(image) = self.shown_as(&placement, raw) else { return Ok(None) };
         // That of another index may have to be read.
         let other = match lister.query.zugzwang {
             Some(_) => self.other(&placement)?,
             None => None,
         };
-        Ok(self.candidate_of(&placement, (index, raw), other))
+        Ok(self.candidate_of((&placement, image), (index, raw), other))
     }
 
-    /// A position that stands for its orbit, if it is one that is asked for; for zugzwangs with the
-    /// entry of the other side to move, if that is a position.
+    /// How a position is shown, if its entry and its men are those that are asked for.
+    fn shown_as(&self, placement: &Placement, raw: RawEntry) -> Option<Image> {
+        let is_accepted = self.lister.accepts(self.value(Some(raw), placement.turn));
+        if is_accepted { self.lister.image(placement) } else { None }
+    }
+
+    /// A position that stands for its orbit; of zugzwangs with the entry of the other side to move,
+    /// if that is a position, and only if it is one.
     fn candidate_of(
         &self,
-        placement: &Placement,
+        (placement, image): (&Placement, Image),
         (index, raw): (u64, RawEntry),
         other: Option<RawEntry>,
     ) -> Option<Candidate> {
         let (lister, turn) = (self.lister, placement.turn);
-        if !lister.accepts(self.value(Some(raw), turn)) {
-            return None;
-        }
-        let image = lister.image(placement)?;
         let Some(of) = lister.query.zugzwang else {
             return Some(Candidate { index, raw, zugzwang: None });
         };

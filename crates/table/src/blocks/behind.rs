@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 #[cfg(feature = "bulk")]
 use hoffman_board::{Color, Role};
-use hoffman_board::{Format, ListedPiece, Material, Square, Variant};
+use hoffman_board::{Format, ListedPiece, Material, Variant};
 use hoffman_hbf::{Code, Position, code_of};
 #[cfg(feature = "bulk")]
 use hoffman_space::TableValues;
@@ -16,7 +16,7 @@ use hoffman_store::is_file;
 
 #[cfg(feature = "bulk")]
 use super::write::Profile;
-use super::{color_of, role_of};
+use super::{color_of, men_by_square, role_of};
 use crate::entries::EntryValue;
 use crate::htb::SourceOptions;
 use crate::reader::{Table, TableError, TableProblem};
@@ -61,11 +61,8 @@ impl TablesBehind {
         let table = self.table(&material).ok_or_else(|| missing(position))?;
         for turned in [swapped, !swapped] {
             let position = if turned { position.swapped() } else { *position };
-            let men = position.men().map(|(square, man)| {
-                (Square::new(u32::from(square)), color_of(man.color), role_of(man.kind))
-            });
             let turn = color_of(position.turn);
-            let placement = table.place(men, turn, None);
+            let placement = table.place(men_by_square(&position), turn, None);
             let Some(index) = placement.and_then(|placement| table.index(&placement)) else {
                 continue;
             };

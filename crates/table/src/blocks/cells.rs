@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 #[cfg(feature = "bulk")]
-use hoffman_board::{Bitboard, ByColor, Square};
+use hoffman_board::{Bitboard, ByColor};
 use hoffman_board::{Color, Format, PieceList, Placement, Role, Value};
 use hoffman_control::ControlFile;
 use hoffman_hbf::{
@@ -27,7 +27,7 @@ use super::values::{Others, byte_of_cell};
 #[cfg(feature = "bulk")]
 use super::write::crew;
 #[cfg(feature = "bulk")]
-use super::{color_of, role_of};
+use super::{color_of, men_by_square};
 use super::{man, men_of, turn};
 #[cfg(feature = "bulk")]
 use crate::bulk::values_by_rows;
@@ -559,10 +559,7 @@ fn problem_of(error: WholeError) -> TableProblem {
 fn zugzwang_entries(shape: &Shape, found: &MutualZugzwang) -> Option<ZugzwangEntries> {
     let MutualZugzwang { position, code, other } = *found;
     [position, position.swapped()].iter().find_map(|position| {
-        let men = position.men().map(|(square, man)| {
-            (Square::new(u32::from(square)), color_of(man.color), role_of(man.kind))
-        });
-        let placement = shape.space.place(men, Color::White, None)?;
+        let placement = shape.space.place(men_by_square(position), Color::White, None)?;
         let entries = ByColor::new_with(|turn| {
             let code = if turn == color_of(position.turn) { code } else { other };
             shape.codec.store(value_of_code(code), turn)

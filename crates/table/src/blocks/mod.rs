@@ -16,7 +16,7 @@ mod write;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hoffman_board::{Color, Role};
+use hoffman_board::{Color, Role, Square};
 use hoffman_control::{ControlFile, Strictness, header_of_complete};
 use hoffman_hbf::{Bytes, HbfError, HbfFile, Kind, Material, Metric, TableInfo, is_hbf};
 use hoffman_store::{StoredFile, fill};
@@ -177,6 +177,13 @@ const fn role_of(kind: Kind) -> Role {
         Kind::Queen => Role::Queen,
         Kind::King => Role::King,
     }
+}
+
+/// The men of a position of the block format, by their squares.
+fn men_by_square(position: &hoffman_hbf::Position) -> impl Iterator<Item = (Square, Color, Role)> {
+    position.men().map(|(square, man)| {
+        (Square::new(u32::from(square)), color_of(man.color), role_of(man.kind))
+    })
 }
 
 /// A man, as the block format has it.

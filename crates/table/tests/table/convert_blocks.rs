@@ -11,40 +11,13 @@ use hoffman_table::Table;
 use hoffman_table::convert::{ConvertTarget, convert};
 use hoffman_table::htb::SourceOptions;
 
+use crate::{entries, golden, open};
+
 /// Tables with more indices are left out, to save time.
 const LARGEST: u64 = 1_000_000;
 
 /// Of complete endings, whose cells take longer to be made, tables with more indices are left out.
 const LARGEST_COMPLETE: u64 = 600_000;
-
-fn golden() -> Option<PathBuf> {
-    let shared = std::env::var_os("HOFFMAN_SHARED").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    );
-    let golden = shared.join("spec/golden");
-    if golden.is_dir() {
-        return Some(golden);
-    }
-    eprintln!(
-        "\n*** NOT TESTED: no golden tables at {} ***\n*** set HOFFMAN_SHARED to the folder that has \
-         spec/golden ***\n",
-        golden.display()
-    );
-    None
-}
-
-fn open(path: &Path) -> Table {
-    let mut table = Table::open(path, SourceOptions::default()).expect("a table");
-    table.check_length().expect("a whole table");
-    table
-}
-
-fn entries(table: &Table) -> Vec<i32> {
-    let mut all = vec![0; table.space().size() as usize];
-    table.read_entries(0, &mut all).expect("entries");
-    all
-}
 
 fn tables_in(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder").flatten() {

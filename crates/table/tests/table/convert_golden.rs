@@ -11,40 +11,12 @@ use std::path::{Path, PathBuf};
 use hoffman_board::value::FlagType;
 use hoffman_board::{Format, Variant};
 use hoffman_table::convert::{ConvertTarget, convert};
-use hoffman_table::htb::SourceOptions;
 use hoffman_table::{EntryValue, IndexType, RawEntry, Table};
+
+use crate::{entries, golden, open};
 
 /// Tables with more indices are left out, to save time.
 const LARGEST: u64 = 4_000_000;
-
-fn golden() -> Option<PathBuf> {
-    let shared = std::env::var_os("HOFFMAN_SHARED").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    );
-    let golden = shared.join("spec/golden");
-    if golden.is_dir() {
-        return Some(golden);
-    }
-    eprintln!(
-        "\n*** NOT TESTED: no golden tables at {} ***\n*** set HOFFMAN_SHARED to the folder that has \
-         spec/golden ***\n",
-        golden.display()
-    );
-    None
-}
-
-fn open(path: &Path) -> Table {
-    let mut table = Table::open(path, SourceOptions::default()).unwrap();
-    table.check_length().unwrap();
-    table
-}
-
-fn entries(table: &Table) -> Vec<i32> {
-    let mut all = vec![0; table.space().size() as usize];
-    table.read_entries(0, &mut all).unwrap();
-    all
-}
 
 /// The numbers of a header that do not tell the defects of the original.
 fn statistics(table: &Table, with_wins: bool) -> BTreeMap<String, i64> {

@@ -6,7 +6,7 @@
 //! real one.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hoffman_board::pieces::default_squares;
 use hoffman_board::value::FlagType;
@@ -18,22 +18,7 @@ use hoffman_table::{
     EntryCodec, IndexParams, IndexSpace, IndexType, PawnStructure, PawnStructures,
 };
 
-fn golden() -> Option<PathBuf> {
-    let shared = std::env::var_os("HOFFMAN_SHARED").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    );
-    let golden = shared.join("spec/golden");
-    if golden.is_dir() {
-        return Some(golden);
-    }
-    eprintln!(
-        "\n*** NOT TESTED: no golden tables at {} ***\n*** set HOFFMAN_SHARED to the folder that has \
-         spec/golden ***\n",
-        golden.display()
-    );
-    None
-}
+use crate::golden;
 
 struct Table {
     source: GzipSource,
