@@ -256,9 +256,9 @@ impl WholeTable {
         }
     }
 
-    /// The same of all squares, if codes have a byte each and lie side by side, and the squares for
-    /// which that is so: a byte is the lower one of a code, 128 a draw, 0 what is no legal position
-    /// or was not selected.
+    /// The same of all squares, if codes have a byte each, and the squares for which that is so: a
+    /// byte is the lower one of a code, 128 a draw, 0 what is no legal position or was not
+    /// selected.
     pub fn row_bytes(&self, fixed: &Position, man: Man) -> Option<([u8; 64], u64)> {
         match (&self.sides[fixed.turn as usize], &self.sides) {
             (Some(side), _) => side.row_bytes(fixed, man),
@@ -269,6 +269,19 @@ impl WholeTable {
             }
             _ => None,
         }
+    }
+
+    /// The man whose lines [`WholeTable::row_bytes`] has soonest, neither king nor pawn: one
+    /// without a like man, whose lines are whole, if there is one, and the last of these, whose
+    /// bytes lie closest to each other. None if there is none, or codes have not a byte each.
+    pub fn lane_man(&self) -> Option<Man> {
+        let sides = || self.sides.iter().flatten();
+        let men = sides().next()?.space.men();
+        let pieces = || men.iter().skip(2).filter(|man| man.kind != Kind::Pawn);
+        let is_alone = |&man: &&Man| men.iter().filter(|&other| other == man).count() == 1;
+        let is_narrow = sides().all(|side| side.cells.bytes().is_some());
+        let man = pieces().rfind(is_alone).or_else(|| pieces().next_back());
+        man.copied().filter(|_| is_narrow)
     }
 
     /// Decodes a stream as far as it is selected.
@@ -397,7 +410,11 @@ impl WholeSide {
     fn row_bytes(&self, fixed: &Position, man: Man) -> Option<([u8; 64], u64)> {
         let cells = self.cells.bytes()?;
         let line = self.space.line_of(fixed, man)?;
-        Some((bytes_of(cells, &line)?, line.squares))
+        let one_by_one = || {
+            let byte = |square: usize| cells.get(line.cell(square as u8)).copied();
+            std::array::from_fn(|square| byte(square).unwrap_or_default())
+        };
+        Some((bytes_of(cells, &line).unwrap_or_else(one_by_one), line.squares))
     }
 
     /// The codes of positions of a line with its man on these squares; returns those of which

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hoffman_board::Bitboard;
+use hoffman_board::{Bitboard, Color, Role};
 use hoffman_pages::Pages;
 use hoffman_space::TableValues;
 use rayon::prelude::*;
@@ -126,6 +126,17 @@ impl Table {
     /// Damage; a table behind is missing; the caller asked to stop.
     pub fn mutual_zugzwangs(&self) -> Result<Option<Vec<ZugzwangEntries>>, TableError> {
         self.entries.mutual_zugzwangs(&self.shape).map_err(|problem| self.error(problem))
+    }
+
+    /// The men whose rows hold codes in memory, if the table is one that has such rows and fits
+    /// there: it is read as a whole.
+    pub(crate) fn walker(&self) -> Result<Option<(Color, Role)>, TableError> {
+        self.entries.walker(&self.shape).map_err(|problem| self.error(problem))
+    }
+
+    /// See [`Entries::row_codes`], of a table with a [`Table::walker`].
+    pub(crate) fn row_codes(&self, row: &Row<'_>, codes: &mut [u8; 64]) -> Bitboard {
+        self.entries.row_codes(&self.shape, row, codes)
     }
 
     /// The values of a table of another program, or of one of the block format, by rows, as far as

@@ -5,7 +5,7 @@ use std::fmt;
 
 use hoffman_board::Color;
 #[cfg(feature = "bulk")]
-use hoffman_board::{Bitboard, ByColor, Placement};
+use hoffman_board::{Bitboard, ByColor, Placement, Role};
 use hoffman_control::{Claims, ControlFile};
 use hoffman_hbf::Code;
 #[cfg(feature = "bulk")]
@@ -150,7 +150,7 @@ pub trait Entries: fmt::Debug + Send + Sync {
 
     /// The codes of such a row, legal or not, as far as they are at hand: exactly what the entries
     /// tell, 0 where there is no legal position. Returns the squares for which they are not. Only
-    /// rows are asked for that [`Entries::has_rows`] said yes of.
+    /// rows are asked for that [`Entries::has_rows`] said yes of, or [`Entries::walker`].
     #[cfg(feature = "bulk")]
     fn row_codes(
         &self,
@@ -160,6 +160,17 @@ pub trait Entries: fmt::Debug + Send + Sync {
     ) -> Bitboard {
         let _ = (shape, codes);
         row.squares
+    }
+
+    /// The men whose rows [`Entries::row_codes`] has at hand soonest, both sides to move: none if
+    /// there are no such rows, or no memory for them. Prepares for it.
+    ///
+    /// # Errors
+    /// As [`Entries::number`].
+    #[cfg(feature = "bulk")]
+    fn walker(&self, shape: &Shape) -> Result<Option<(Color, Role)>, TableProblem> {
+        let _ = shape;
+        Ok(None)
     }
 
     /// Whether values follow from those of the tables behind, so that reading them takes long.

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &LineArgs) -> anyhow::Result<RunEnd> {
         note("the line ends where no table tells the best move");
     }
     let result = result(value, position.turn);
-    print(&format!("{}\n{}", tags(&position, result, tables.variant()), text.finish(result)))?;
+    print_game(&tags(&position, result, tables.variant()), text, result)?;
     Ok(RunEnd::of(report.failures.is_empty()))
 }
 
@@ -96,8 +96,14 @@ fn prove(args: &LineArgs, position: &Position, seconds: u64) -> anyhow::Result<R
         place = place.after(m);
     }
     let result = result(proved.value, position.turn);
-    print(&format!("{}\n{}", tags(position, result, Variant::Normal), text.finish(result)))?;
+    print_game(&tags(position, result, Variant::Normal), text, result)?;
     Ok(RunEnd::Done)
+}
+
+/// Prints a game with the empty line that parts it from one that may come after it in the same
+/// file.
+fn print_game(tags: &str, text: Movetext, result: &str) -> anyhow::Result<()> {
+    print(&format!("{tags}\n{}\n", text.finish(result)))
 }
 
 /// The other moves that keep the value, a variation each.

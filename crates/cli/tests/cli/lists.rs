@@ -168,7 +168,7 @@ fn what_is_printed_is_read_by_other_programs() {
         &["line", fen, "--dir", ".", "--annotate"],
         &["annotate", games.to_str().unwrap(), "--dir", "."],
     ])
-    .join("\n");
+    .concat();
     assert_eq!(read("pgn", &games), games.matches("[Event ").count());
 
     for picture in [

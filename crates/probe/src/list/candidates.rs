@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use hoffman_board::{Bitboard, ByColor, Color, Placement, Variant};
-use hoffman_table::rows::{EntryRow, PackedEntries, has_rows, scan_in_order};
-use hoffman_table::{EntryValue, RawEntry, Table, ZugzwangEntries};
+use hoffman_table::rows::{EntryRow, HeldEntries, RowKeys};
+use hoffman_table::{EntryValue, RawEntry, Table, TableError, ZugzwangEntries};
 use rayon::prelude::*;
 
 use super::pattern::{Image, Pattern};
@@ -43,6 +43,8 @@ pub(super) struct Findings {
     pub(super) candidates: Vec<Candidate>,
     /// How many there are besides whose entries are only counted, by the bits of the entry.
     counts: ByColor<Vec<u64>>,
+    /// Why it is not all.
+    failure: Option<TableError>,
 }
 
 impl Findings {
@@ -70,7 +72,7 @@ pub(super) type Sink<'s> = dyn FnMut(Findings) -> Result<ControlFlow<()>, ListEr
 /// The way through the entries of a table.
 pub(super) struct Scan<'a> {
     pub(super) lister: &'a Lister<'a>,
-    rows: Option<ByRows>,
+    rows: Option<ByRows<'a>>,
     /// All positions that are asked for, if the table could tell them by itself.
     told: Option<Vec<Candidate>>,
     /// What is known of lines without a choice.
@@ -79,7 +81,7 @@ pub(super) struct Scan<'a> {
 
 /// What is asked of the rows.
 struct RowQuery<'r> {
-    rows: &'r ByRows,
+    rows: &'r ByRows<'r>,
     /// Whether an entry is one that is gathered, by side to move.
     accepted: ByColor<Vec<bool>>,
     /// Whether entries are only counted.
@@ -87,8 +89,8 @@ struct RowQuery<'r> {
 }
 
 /// The entries of a table with rows, and what is decided by their bits.
-struct ByRows {
-    entries: PackedEntries,
+struct ByRows<'a> {
+    entries: HeldEntries<'a>,
     /// Whether an entry is one that is asked for, by side to move.
     accepted: ByColor<Vec<bool>>,
     /// What an entry is worth to the side to move, and to the other side if it may pass.
@@ -113,12 +115,11 @@ impl<'a> Scan<'a> {
         }
 
         let fits = codec.area_bytes(table.space().size()) <= memory;
-        let kinds = PackedEntries::kinds(codec).filter(|_| fits && has_rows(table.space()));
-        let Some(kinds) = kinds.filter(|_| table.foreign().is_none()) else {
+        let Some(kinds) = HeldEntries::kinds(table).filter(|_| fits) else {
             return Ok(Scan { lister, rows: None, told: None, seen: Seen::default() });
         };
         let value = |key: usize, turn: Color| {
-            PackedEntries::number(codec, key).and_then(|number| codec.value(number, turn))
+            HeldEntries::number(codec, key).and_then(|number| codec.value(number, turn))
         };
 
         let accepted = |turn| (0..kinds).map(|key| lister.accepts(value(key, turn))).collect();
@@ -130,7 +131,7 @@ impl<'a> Scan<'a> {
         let worth = ByColor::new_with(worth);
         let passes = worth.white.1.iter().chain(&worth.black.1);
         let rows = ByRows {
-            entries: PackedEntries::of(table).map_err(fail)?,
+            entries: HeldEntries::of(table).map_err(fail)?,
             accepted: ByColor::new_with(accepted),
             best_pass: passes.copied().max().unwrap_or_default(),
             worth,
@@ -167,22 +168,28 @@ impl<'a> Scan<'a> {
         };
 
         let mut result = Ok(());
-        let look = |found: &mut Findings, row: &EntryRow<'_>| self.look(&asked, found, row);
-        let mut hand = |found: Findings| match sink(found) {
-            Ok(flow) => flow,
-            Err(error) => {
-                result = Err(error);
-                ControlFlow::Break(())
+        let look = |found: &mut Findings, row: &EntryRow<'_>| {
+            if let Err(error) = self.look(&asked, found, row) {
+                found.failure.get_or_insert(error);
+            }
+        };
+        let mut hand = |mut found: Findings| {
+            let failure = found.failure.take().map(fail);
+            match failure.map_or_else(|| sink(found), Err) {
+                Ok(flow) => flow,
+                Err(error) => {
+                    result = Err(error);
+                    ControlFlow::Break(())
+                }
             }
         };
 
         let new = || {
             let kinds = |turn| if asked.counts { rows.accepted.get(turn).len() } else { 0 };
             let counts = ByColor::new_with(|turn| vec![0; kinds(turn)]);
-            Findings { candidates: Vec::new(), counts }
+            Findings { counts, ..Findings::default() }
         };
-        let walked = scan_in_order(self.lister.table().space(), new, look, &mut hand);
-        debug_assert!(walked.is_some());
+        rows.entries.scan_in_order(new, look, &mut hand);
         result
     }
 
@@ -219,36 +226,42 @@ impl<'a> Scan<'a> {
     }
 
     /// Looks at a row.
-    fn look(&self, asked: &RowQuery<'_>, found: &mut Findings, row: &EntryRow<'_>) {
-        let (lister, entries) = (self.lister, &asked.rows.entries);
+    fn look(
+        &self,
+        asked: &RowQuery<'_>,
+        found: &mut Findings,
+        row: &EntryRow<'_>,
+    ) -> Result<(), TableError> {
+        let lister = self.lister;
         if !*lister.turns.get(row.turn) {
-            return;
+            return Ok(());
         }
         let accepted = asked.accepted.get(row.turn).as_slice();
         let (once, alone) = lister.orbits.counted(row);
+        let lanes = self.fitting(row, once & lister.orbits.legal(row));
+        if (lanes | alone).is_empty() {
+            return Ok(());
+        }
+        let keys = asked.rows.entries.row(row)?;
+        let is_asked = |key: usize| accepted.get(key) == Some(&true);
         if alone.any() {
             let positions = row.positions().filter(|&(square, _)| alone.0 >> square & 1 != 0);
-            let keys = positions.map(|(_, index)| (entries.key(index), index));
-            for (key, index) in keys.filter(|&(key, _)| accepted.get(key) == Some(&true)) {
+            let of = |(square, index)| (keys.at(square, index), index);
+            for (key, index) in positions.map(of).filter(|&(key, _)| is_asked(key)) {
                 // Entries in memory are no errors.
                 let candidate = self.number(key).map(|raw| self.candidate(index, raw));
                 found.candidates.extend(candidate.and_then(|found| found.ok().flatten()));
             }
         }
 
-        let lanes = self.fitting(row, once & lister.orbits.legal(row));
-        if lanes.is_empty() {
-            return;
-        }
         if let Some(of) = lister.query.zugzwang {
-            self.look_for_zugzwangs(asked, of, &mut found.candidates, (row, lanes));
-            return;
+            let found = &mut found.candidates;
+            return self.look_for_zugzwangs(asked, of, found, (row, &keys, lanes));
         }
-
         let counts = found.counts.get_mut(row.turn).as_mut_slice();
         for (square, index) in row.positions() {
-            let key = entries.key(index);
-            if lanes.0 >> square & 1 == 0 || accepted.get(key) != Some(&true) {
+            let key = keys.at(square, index);
+            if lanes.0 >> square & 1 == 0 || !is_asked(key) {
                 continue;
             }
             if let Some(count) = counts.get_mut(key) {
@@ -258,6 +271,7 @@ impl<'a> Scan<'a> {
                 found.candidates.extend(raw.map(|raw| Candidate { index, raw, zugzwang: None }));
             }
         }
+        Ok(())
     }
 
     /// The squares of a row's man with which the pattern is there, if there is one.
@@ -278,60 +292,51 @@ impl<'a> Scan<'a> {
         asked: &RowQuery<'_>,
         of: ZugzwangOf,
         found: &mut Vec<Candidate>,
-        (row, lanes): (&EntryRow<'_>, Bitboard),
-    ) {
+        (row, keys, lanes): (&EntryRow<'_>, &RowKeys<'_>, Bitboard),
+    ) -> Result<(), TableError> {
         let rows = asked.rows;
         let turn = row.turn;
         let mut other = *row;
         other.turn = turn.other();
-        let lanes = lanes & self.lister.orbits.legal(&other);
-        if lanes.is_empty() {
-            return;
-        }
         let accepted = asked.accepted.get(turn).as_slice();
         let (moved, passed) = (&rows.worth.get(turn).0, &rows.worth.get(turn.other()).1);
-        let space = self.lister.table().space();
-        if !space.has_side_bit() {
-            // The entry of the other side is somewhere else.
-            let mut squares = *row.squares;
-            for (square, index) in row.positions().filter(|&(s, _)| lanes.0 >> s & 1 != 0) {
-                let key = rows.entries.key(index);
-                let own = moved.get(key).copied().unwrap_or(NEVER);
-                if own >= NEVER || own >= rows.best_pass || accepted.get(key) != Some(&true) {
-                    continue;
-                }
-                squares[row.lane] = square;
-                let other = space.encode_squares(&squares, other.turn, None);
-                let other = other.and_then(|index| passed.get(rows.entries.key(index)));
-                if other.is_some_and(|&other| own < other) {
-                    // Entries in memory are no errors.
-                    let raw = self.number(key);
-                    found.extend(raw.and_then(|raw| self.candidate(index, raw).ok().flatten()));
-                }
-            }
-            return;
+        let own = |square, index| {
+            let key = keys.at(square, index);
+            let own = moved.get(key).copied().filter(|&own| own < NEVER)?;
+            (accepted.get(key) == Some(&true)).then_some((key, own))
+        };
+
+        let mut asking = lanes & self.lister.orbits.legal(&other);
+        let has_side_bit = self.lister.table().space().has_side_bit();
+        if !has_side_bit && asking.any() {
+            // The entries of the other side are somewhere else.
+            let may_be = |&(square, index): &(u8, u64)| {
+                own(square, index).is_some_and(|(_, own)| own < rows.best_pass)
+            };
+            let some = row.positions().filter(may_be).fold(0, |set, (s, _)| set | 1_u64 << s);
+            asking &= Bitboard(some);
+        }
+        if asking.is_empty() {
+            return Ok(());
         }
 
-        let mut keys = [0; 64];
-        space.cursor(row.squares, other.turn, None).visit_lane(
-            row.lane,
-            lanes.0,
-            |run, index, step| {
-                for (i, square) in (0..).zip(Bitboard(run)) {
-                    keys[square as usize & 63] = rows.entries.key(index + i * step);
-                }
-            },
-        );
-
-        for (square, index) in row.positions() {
-            let (key, other_key) = (rows.entries.key(index), keys[usize::from(square) & 63]);
-            let worse = moved.get(key) < passed.get(other_key);
-            if worse && lanes.0 >> square & 1 != 0 && accepted.get(key) == Some(&true) {
-                let (raw, other) = (self.number(key), self.number(other_key));
+        let others = rows.entries.row_of_other(row, asking)?;
+        for (square, index) in row.positions().filter(|&(s, _)| asking.0 >> s & 1 != 0) {
+            let other_key = usize::from(others[usize::from(square & 63)]);
+            let is_worse = |own: i32| passed.get(other_key).is_some_and(|&other| own < other);
+            let Some((key, _)) = own(square, index).filter(|&(_, own)| is_worse(own)) else {
+                continue;
+            };
+            let (raw, other) = (self.number(key), self.number(other_key));
+            if has_side_bit {
                 let zugzwang = self.kind(of, raw, other, turn).zip(other);
                 found.extend(raw.map(|raw| Candidate { index, raw, zugzwang }));
+            } else {
+                // Entries in memory are no errors.
+                found.extend(raw.and_then(|raw| self.candidate(index, raw).ok().flatten()));
             }
         }
+        Ok(())
     }
 
     /// The rules.
@@ -359,11 +364,11 @@ impl<'a> Scan<'a> {
     pub(super) fn held_value(&self, position: &Position) -> Option<EntryValue> {
         let entries = &self.rows.as_ref()?.entries;
         let (index, turn) = self.held_index(position)?;
-        self.value(self.number(entries.key(index)), turn)
+        self.value(entries.entry(index).ok(), turn)
     }
 
     fn number(&self, key: usize) -> Option<RawEntry> {
-        PackedEntries::number(self.lister.table().codec(), key)
+        HeldEntries::number(self.lister.table().codec(), key)
     }
 
     fn value(&self, raw: Option<RawEntry>, turn: Color) -> Option<EntryValue> {
@@ -453,10 +458,10 @@ impl<'a> Scan<'a> {
         }
         let Some(index) = table.space().encode(&other) else { return Ok(None) };
         let raw = match &self.rows {
-            Some(rows) => self.number(rows.entries.key(index)),
-            None => Some(table.entry(index).map_err(fail)?),
+            Some(rows) => rows.entries.entry(index),
+            None => table.entry(index),
         };
-        Ok(raw)
+        raw.map(Some).map_err(fail)
     }
 
     fn run_by_index(&self, gathering: Gathering, sink: &mut Sink<'_>) -> Result<(), ListError> {

@@ -6,7 +6,7 @@
 //! end.
 
 use hoffman_board::{ByColor, Color, Value};
-use hoffman_table::rows::{EntryRow, PackedEntries, has_rows, scan};
+use hoffman_table::rows::{EntryRow, HeldEntries};
 use hoffman_table::{EntryValue, Table, TableError};
 
 use super::{Counter, TableTally};
@@ -19,16 +19,9 @@ const TURNS: usize = 4;
 pub(super) fn count(table: &Table, memory: u64) -> Result<Option<TableTally>, TableError> {
     let codec = table.codec();
     let fits = codec.area_bytes(table.space().size()) <= memory;
-    let Some(kinds) = PackedEntries::kinds(codec).filter(|_| fits && table.foreign().is_none())
-    else {
-        return Ok(None);
-    };
-    if !has_rows(table.space()) {
-        return Ok(None);
-    }
-
+    let Some(kinds) = HeldEntries::kinds(table).filter(|_| fits) else { return Ok(None) };
     let value = |key: usize, turn: Color| {
-        PackedEntries::number(codec, key).and_then(|number| codec.value(number, turn))
+        HeldEntries::number(codec, key).and_then(|number| codec.value(number, turn))
     };
     let length = |turn| {
         let length = |key| match value(key, turn) {
@@ -39,18 +32,15 @@ pub(super) fn count(table: &Table, memory: u64) -> Result<Option<TableTally>, Ta
     };
 
     let counter = Counter::new(table);
-    let rows = RowCounter {
-        counter,
-        entries: PackedEntries::of(table)?,
-        lengths: ByColor::new_with(length),
-    };
-    let new = || Share::new(kinds);
-    let Some(shares) = scan(table.space(), new, |share, row| rows.count(row, share)) else {
-        return Ok(None);
-    };
+    let entries = HeldEntries::of(table)?;
+    let rows = RowCounter { counter, entries, lengths: ByColor::new_with(length) };
+    let shares = rows.entries.scan(|| Share::new(kinds), |share, row| rows.count(row, share));
 
     let mut total = TableTally::default();
     for share in shares {
+        if let Some(error) = share.failure {
+            return Err(error);
+        }
         total = total.with(&share.tally);
         share.add_to(&mut total, value);
     }
@@ -65,6 +55,8 @@ struct Share {
     longest: ByColor<(u32, u64)>,
     /// What was counted position by position.
     tally: TableTally,
+    /// Why it is not all.
+    failure: Option<TableError>,
 }
 
 impl Share {
@@ -73,6 +65,7 @@ impl Share {
             counts: ByColor::new_with(|_| vec![0; kinds * TURNS]),
             longest: ByColor::new_with(|_| (1, u64::MAX)),
             tally: TableTally::default(),
+            failure: None,
         }
     }
 
@@ -96,7 +89,7 @@ impl Share {
 
 struct RowCounter<'a> {
     counter: Counter<'a>,
-    entries: PackedEntries,
+    entries: HeldEntries<'a>,
     /// One more than the moves of a win by the bits of its entry, 0 for all others.
     lengths: ByColor<Vec<u32>>,
 }
@@ -104,28 +97,32 @@ struct RowCounter<'a> {
 impl RowCounter<'_> {
     fn count(&self, row: &EntryRow<'_>, share: &mut Share) {
         let (once, alone) = self.counter.orbits.counted(row);
+        let legal = once & self.counter.orbits.legal(row);
+        if (legal | alone).is_empty() {
+            return;
+        }
+        let keys = match self.entries.row(row) {
+            Ok(keys) => keys,
+            Err(error) => {
+                share.failure.get_or_insert(error);
+                return;
+            }
+        };
         if alone.any() {
-            for (_, index) in row.positions().filter(|&(s, _)| alone.0 >> s & 1 != 0) {
-                let number = PackedEntries::number(
-                    self.counter.orbits.table().codec(),
-                    self.entries.key(index),
-                );
-                if let Some(number) = number {
+            let codec = self.counter.orbits.table().codec();
+            for (square, index) in row.positions().filter(|&(s, _)| alone.0 >> s & 1 != 0) {
+                if let Some(number) = HeldEntries::number(codec, keys.at(square, index)) {
                     self.counter.count(index, number, &mut share.tally);
                 }
             }
         }
 
-        let legal = once & self.counter.orbits.legal(row);
-        if legal.is_empty() {
-            return;
-        }
         let (counts, longest) = (share.counts.get_mut(row.turn), share.longest.get_mut(row.turn));
         let lengths = self.lengths.get(row.turn).as_slice();
 
         for (turn, (square, index)) in row.positions().enumerate() {
             let is_legal = legal.0 >> square & 1;
-            let key = self.entries.key(index);
+            let key = keys.at(square, index);
             if let Some(count) = counts.get_mut(key * TURNS + turn % TURNS) {
                 *count += is_legal;
             }

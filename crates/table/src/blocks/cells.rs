@@ -27,7 +27,7 @@ use super::values::{Others, byte_of_cell};
 #[cfg(feature = "bulk")]
 use super::write::crew;
 #[cfg(feature = "bulk")]
-use super::{color_of, men_by_square};
+use super::{color_of, men_by_square, role_of};
 use super::{man, men_of, turn};
 #[cfg(feature = "bulk")]
 use crate::bulk::values_by_rows;
@@ -313,6 +313,17 @@ impl Entries for CellEntries {
             *code = byte_of_cell(byte, outcomes);
         }
         row.squares & !Bitboard(known)
+    }
+
+    #[cfg(feature = "bulk")]
+    fn walker(&self, shape: &Shape) -> Result<Option<(Color, Role)>, TableProblem> {
+        let men = shape.space.pieces().iter().map(|piece| (piece.color, piece.role));
+        let in_own_colors = hoffman_board::Material::from_men(men) == self.ending();
+        if !in_own_colors || !self.decode_all()? {
+            return Ok(None);
+        }
+        let man = self.in_memory().and_then(WholeTable::lane_man);
+        Ok(man.map(|man| (color_of(man.color), role_of(man.kind))))
     }
 
     fn settle(

@@ -13,7 +13,7 @@ use super::*;
 use crate::convert::{ConvertTarget, convert};
 use crate::entries::{EntryValue, RawEntry};
 use crate::foreign::Row;
-use crate::rows::{Taking, Wanted};
+use crate::rows::{EntryRow, HeldEntries, Taking, Wanted};
 use crate::stop::Stop;
 
 /// Entries that follow from their indices.
@@ -163,6 +163,52 @@ fn rows_at_hand_hold_what_the_entries_say() {
             }
         }
         assert!(seen > 10_000, "{name}: {seen}");
+    }
+}
+
+/// The keys of rows that are shown are those of the entries, with either side to move.
+#[test]
+fn rows_that_are_shown_hold_the_entries() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["KRvKN", "KNNvK", "KRvKR", "KRPvK", "KPvK"] {
+        let path = folder.path().join(format!("{name}.hbf"));
+        let ending = Material::parse(name).expect("an ending");
+        let options =
+            EncodeOptions { distances: Sides::Both, exits: false, ..EncodeOptions::default() };
+        let bytes = encode_ending(&ending, &Mixed, &options, Texts::default(), Crew::ALONE);
+        std::fs::write(&path, bytes.expect("a file").0).expect("a file");
+        let table = opened(&path);
+        let (codec, space) = (table.codec(), table.space());
+        // Pawns and kings alone have no rows of cells.
+        let walker = table.walker().expect("no damage");
+        assert_eq!(walker.is_some(), name != "KPvK", "{name}");
+
+        let held = HeldEntries::of(&table).expect("entries");
+        let look = |seen: &mut u64, row: &EntryRow<'_>| {
+            let [count, number, _] = row.sums();
+            if number % 61 > 1 {
+                return;
+            }
+            *seen += count;
+            let keys = held.row(row).expect("keys");
+            let others = held.row_of_other(row, Bitboard(row.lanes)).expect("keys");
+            let mut squares = *row.squares;
+            for (square, index) in row.positions() {
+                squares[row.lane] = square;
+                let other = space.encode_squares(&squares, row.turn.other(), None);
+                let both = [
+                    (Some(index), keys.at(square, index)),
+                    (other, usize::from(others[usize::from(square)])),
+                ];
+                for (index, key) in both {
+                    let entry = index.map(|index| table.entry(index).expect("an entry"));
+                    let found = HeldEntries::number(codec, key);
+                    assert!(entry.is_none() || found == entry, "{name} {row:?} {square}");
+                }
+            }
+        };
+        let seen: u64 = held.scan(|| 0, look).into_iter().sum();
+        assert!(seen > 2_000, "{name}: {seen}");
     }
 }
 

@@ -18,7 +18,7 @@
 
 use std::collections::BTreeMap;
 
-use hoffman_board::{Color, ListedPiece, MAX_PIECES, Material, PieceSlot, Symmetry};
+use hoffman_board::{Color, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Symmetry};
 use hoffman_space::{
     Counts, KingPlacement, Layout, Mover, Orientation, PawnSquares, SliceValues, TableValues, side,
 };
@@ -108,6 +108,17 @@ impl<'a> Free<'a> {
             candidates.max_by_key(|&mover| slots[mover])
         };
         self.lane = nearest.unwrap_or(self.lane);
+    }
+
+    /// Makes the last piece of a kind the lane, if there is one, as [`Free::walk_nearest`] does with
+    /// another one.
+    pub(super) fn walk_kind(&mut self, orientation: Orientation, kind: (Color, Role)) {
+        let slots = &self.slots[usize::from(orientation.swap)];
+        let is_it = |&mover: &usize| {
+            let piece = &self.space.pieces()[slots[mover]];
+            (piece.color, piece.role) == kind
+        };
+        self.lane = (2..slots.len()).rev().find(is_it).unwrap_or(self.lane);
     }
 
     /// All pawn structures of the table.

@@ -8,7 +8,8 @@
 //! all others. `encode` and `decode` go both ways, in memory and where it is bounded; `transpose`
 //! does the same for tables of which neither values nor entries fit, but the kings lead. `wanted`
 //! and `routes` say which values come from where, `key_codes` which code a packed entry has.
-//! `foreign` asks tables of other programs; `scan` shows the entries by rows.
+//! `foreign` asks tables of other programs; `scan` shows positions by rows, `held` has
+//! their entries.
 
 mod chunks;
 mod colors;
@@ -18,6 +19,7 @@ mod distances;
 mod encode;
 mod foreign;
 mod free;
+mod held;
 mod key_codes;
 mod places;
 mod restricted;
@@ -45,9 +47,8 @@ pub use decode::{DecodeError, ReadEntries, decode, decode_in};
 pub use distances::{Distances, StoredDistances};
 pub use encode::{Stretches, encode, encode_in};
 pub use foreign::{AskedTable, ask_all};
-pub use scan::{
-    EntryRow, PackedEntries, has_rows, scan, scan_by_values, scan_in_order, scan_restricted,
-};
+pub use held::{HeldEntries, RowKeys};
+pub use scan::{EntryRow, has_rows, scan, scan_by_values, scan_restricted};
 pub use wanted::{Taking, Wanted};
 
 /// Why values and an index space do not go together.

@@ -1,59 +1,16 @@
-//! The entries of a table row by row, for callers that look at every one of them.
+//! The positions of a table row by row, for callers that look at every one of them.
 
 use std::ops::ControlFlow;
 
 use arrayvec::ArrayVec;
-use hoffman_board::{Color, MAX_PIECES, Material, PieceSlot, Square, Variant};
+use hoffman_board::{Color, MAX_PIECES, Material, PieceSlot, Role, Square, Variant};
 use hoffman_space::{Layout, Orientation};
 use rayon::prelude::*;
 
 use super::free::{Free, KINGS};
-use super::key_codes::word_at;
 use super::walk::{Portion, Rows, Visit, Visits};
 use super::{has_free_pieces, layout_of};
-use crate::entries::{EntryCodec, RawEntry};
 use crate::index::{IndexSpace, bits_of};
-use crate::reader::{Table, TableError};
-
-/// The widest entries that are looked at by rows.
-const MOST_BITS: u8 = 16;
-
-/// The entries of a table, as they are packed, in memory.
-#[derive(Debug)]
-pub struct PackedEntries {
-    area: Vec<u8>,
-    codec: EntryCodec,
-}
-
-impl PackedEntries {
-    /// Reads them from a table.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Table::read_packed`].
-    pub fn of(table: &Table) -> Result<PackedEntries, TableError> {
-        let mut area = Vec::new();
-        table.read_packed(&mut area)?;
-        Ok(PackedEntries { area, codec: table.codec() })
-    }
-
-    /// How many different entries there can be, none if too many to count them one by one.
-    pub fn kinds(codec: EntryCodec) -> Option<usize> {
-        (codec.bits() <= MOST_BITS).then(|| 1 << codec.bits())
-    }
-
-    /// What an entry holds whose bits are `key`.
-    pub fn number(codec: EntryCodec, key: usize) -> Option<RawEntry> {
-        codec.get(&(key as u64).to_le_bytes(), 0)
-    }
-
-    /// The bits of an entry of at most 16 bits.
-    #[inline(always)]
-    pub fn key(&self, index: u64) -> usize {
-        let bits = u32::from(self.codec.bits());
-        (word_at(&self.area, index * u64::from(bits)) & ((1 << bits) - 1)) as usize
-    }
-}
 
 /// Positions that differ in the square of one man.
 #[derive(Clone, Copy, Debug)]
@@ -151,7 +108,7 @@ impl Gathered {
     }
 }
 
-/// Whether the entries of a table can be looked at by rows: if its pieces may stand everywhere.
+/// Whether the positions of a table can be looked at by rows: if its pieces may stand everywhere.
 pub fn has_rows(space: &IndexSpace) -> bool {
     // Index types that lose positions, and sizes that overflow, are for reading one by one.
     has_free_pieces(space) && space.check_writable().is_ok()
@@ -164,13 +121,23 @@ pub fn scan<T: Send>(
     new: impl Fn() -> T + Sync + Send,
     look: impl Fn(&mut T, &EntryRow<'_>) + Sync + Send,
 ) -> Option<Vec<T>> {
-    with_free_rows(space, Lane::Nearest, |rows, orientation| {
+    scan_with((space, None), new, look)
+}
+
+/// The same by the rows of a man of a kind, if one is named.
+pub(super) fn scan_with<T: Send>(
+    (space, walker): (&IndexSpace, Option<(Color, Role)>),
+    new: impl Fn() -> T + Sync + Send,
+    look: impl Fn(&mut T, &EntryRow<'_>) + Sync + Send,
+) -> Option<Vec<T>> {
+    let (lane, showing) = way(walker);
+    with_free_rows(space, lane, |rows, orientation| {
         let sides = rows.structures().into_iter().flat_map(|structure| rows.sides(structure));
         let portions: Vec<Portion> = sides.flat_map(|side| rows.shares(side)).collect();
         let walk = |portion: &Portion, visit: &mut Visit<'_>| {
             walk_free(rows, orientation, portion, visit);
         };
-        show_all(portions, (walk, Showing::Runs), new, look)
+        show_all(portions, (walk, showing), new, look)
     })
 }
 
@@ -198,6 +165,8 @@ enum Lane {
     Nearest,
     /// The one whose squares lie side by side among the values.
     OfValues,
+    /// The last one of a kind.
+    Of(Color, Role),
 }
 
 /// What is shown at once.
@@ -209,16 +178,17 @@ enum Showing {
     Rows,
 }
 
-/// The same in an order that no number of threads changes: `hand` gets what every share came to,
-/// one after the other, and says whether the scan goes on. A share has some millions of positions
-/// at most where the kings alone have not more.
-pub fn scan_in_order<T: Send>(
-    space: &IndexSpace,
+/// The same in an order that no number of threads changes, by the rows of a man of a kind, if one
+/// is named: `hand` gets what every share came to, one after the other, and says whether the scan
+/// goes on. A share has some millions of positions at most where the kings alone have not more.
+pub(super) fn scan_in_order<T: Send>(
+    (space, walker): (&IndexSpace, Option<(Color, Role)>),
     new: impl Fn() -> T + Sync + Send,
     look: impl Fn(&mut T, &EntryRow<'_>) + Sync + Send,
     hand: &mut dyn FnMut(T) -> ControlFlow<()>,
 ) -> Option<ControlFlow<()>> {
-    with_free_rows(space, Lane::Nearest, |rows, orientation| {
+    let (lane, showing) = way(walker);
+    with_free_rows(space, lane, |rows, orientation| {
         let (portions, together) = shares_in_order(rows);
         let walk = |portion: &Portion, visit: &mut Visit<'_>| {
             walk_free(rows, orientation, portion, visit);
@@ -226,7 +196,7 @@ pub fn scan_in_order<T: Send>(
         for portions in portions.chunks(together) {
             let shares = portions.par_iter().map(|portion| {
                 let mut share = new();
-                show(portion, (&walk, Showing::Runs), &mut share, &look);
+                show(portion, (&walk, showing), &mut share, &look);
                 share
             });
             for share in shares.collect::<Vec<T>>() {
@@ -235,6 +205,14 @@ pub fn scan_in_order<T: Send>(
         }
         ControlFlow::Continue(())
     })
+}
+
+/// Which man walks, and how: one that is named with all its squares at once.
+fn way(walker: Option<(Color, Role)>) -> (Lane, Showing) {
+    match walker {
+        Some((color, role)) => (Lane::Of(color, role), Showing::Rows),
+        None => (Lane::Nearest, Showing::Runs),
+    }
 }
 
 /// The portions of [`scan_in_order`], and how many of them are looked at before they are handed
@@ -277,8 +255,10 @@ fn with_free_rows<R>(
         return None;
     };
     let orientation = Orientation { swap, mirror: false };
-    if lane == Lane::Nearest {
-        rows.walk_nearest(orientation);
+    match lane {
+        Lane::Nearest => rows.walk_nearest(orientation),
+        Lane::Of(color, role) => rows.walk_kind(orientation, (color, role)),
+        Lane::OfValues => {}
     }
     Some(work(&rows, orientation))
 }

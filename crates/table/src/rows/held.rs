@@ -1,0 +1,229 @@
+//! The entries of a table in memory, for callers that look at every one of them.
+
+use std::ops::ControlFlow;
+
+use arrayvec::ArrayVec;
+use hoffman_board::{Bitboard, ByColor, Color, ListedPiece, MAX_PIECES, Piece, Role, Square};
+use hoffman_space::Code;
+
+use super::key_codes::word_at;
+use super::scan::{EntryRow, has_rows, scan_in_order, scan_with};
+use crate::entries::{EntryCodec, RawEntry};
+use crate::foreign::Row;
+use crate::reader::{Table, TableError};
+
+/// The widest entries that are looked at by rows.
+const MOST_BITS: u8 = 16;
+
+/// The entries of a table whose rows can be looked at, see [`has_rows`]. The *key* of an entry are
+/// its bits.
+#[derive(Debug)]
+pub struct HeldEntries<'t> {
+    table: &'t Table,
+    held: Held,
+}
+
+#[derive(Debug)]
+enum Held {
+    /// As they are packed.
+    Packed(Vec<u8>),
+    /// The table holds codes by rows of the men of a kind. By the side to move, the key of every
+    /// code.
+    Codes { walker: (Color, Role), keys: ByColor<Box<[u16; 256]>> },
+}
+
+/// The keys of a row.
+#[derive(Debug)]
+pub enum RowKeys<'e> {
+    /// By index, among packed entries.
+    Packed {
+        /// The entries.
+        area: &'e [u8],
+        /// How they are packed.
+        codec: EntryCodec,
+    },
+    /// By the square of the man that walks.
+    BySquare([u16; 64]),
+}
+
+impl RowKeys<'_> {
+    /// The key of a position with the man on that square.
+    #[inline(always)]
+    pub fn at(&self, square: u8, index: u64) -> usize {
+        match self {
+            RowKeys::Packed { area, codec } => packed_key(area, *codec, index),
+            RowKeys::BySquare(keys) => usize::from(keys[usize::from(square & 63)]),
+        }
+    }
+}
+
+/// The bits of an entry of at most 16 bits.
+#[inline(always)]
+fn packed_key(area: &[u8], codec: EntryCodec, index: u64) -> usize {
+    let bits = u32::from(codec.bits());
+    (word_at(area, index * u64::from(bits)) & ((1 << bits) - 1)) as usize
+}
+
+impl<'t> HeldEntries<'t> {
+    /// How many keys there can be of the entries of a table; none if they are too many to count
+    /// them one by one, or the table has no rows.
+    pub fn kinds(table: &Table) -> Option<usize> {
+        let bits = table.codec().bits();
+        let is_own = table.foreign().is_none() && has_rows(table.space());
+        (bits <= MOST_BITS && is_own).then(|| 1 << bits)
+    }
+
+    /// Brings the entries into memory.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Table::read_packed`].
+    pub fn of(table: &'t Table) -> Result<HeldEntries<'t>, TableError> {
+        if let Some(walker) = table.walker()? {
+            let codec = table.codec();
+            let keys = |turn| {
+                let key = |code: usize| {
+                    let number = codec.store((code as u8).value(), turn);
+                    // Distances that the entries have no room for do not occur.
+                    codec.bits_of(number.0, 0).unwrap_or_default()
+                };
+                Box::new(std::array::from_fn(key))
+            };
+            let held = Held::Codes { walker, keys: ByColor::new_with(keys) };
+            return Ok(HeldEntries { table, held });
+        }
+        let mut area = Vec::new();
+        table.read_packed(&mut area)?;
+        Ok(HeldEntries { table, held: Held::Packed(area) })
+    }
+
+    /// What an entry holds whose key this is.
+    pub fn number(codec: EntryCodec, key: usize) -> Option<RawEntry> {
+        codec.get(&(key as u64).to_le_bytes(), 0)
+    }
+
+    /// The entry of an index.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Table::entry`].
+    pub fn entry(&self, index: u64) -> Result<RawEntry, TableError> {
+        let packed = match &self.held {
+            Held::Packed(area) => self.table.codec().get(area, index),
+            Held::Codes { .. } => None,
+        };
+        packed.map_or_else(|| self.table.entry(index), Ok)
+    }
+
+    /// The keys of a row that is shown.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Table::entry`].
+    #[inline(always)]
+    pub fn row(&self, row: &EntryRow<'_>) -> Result<RowKeys<'_>, TableError> {
+        match &self.held {
+            Held::Packed(area) => Ok(RowKeys::Packed { area, codec: self.table.codec() }),
+            Held::Codes { keys, .. } => {
+                let all = (row, Bitboard(row.lanes));
+                self.by_square(all, row.turn, keys).map(RowKeys::BySquare)
+            }
+        }
+    }
+
+    /// The keys of the same row with the other side to move and the man on these squares of it, by
+    /// square, as far as these positions are in the table.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Table::entry`].
+    pub fn row_of_other(
+        &self,
+        row: &EntryRow<'_>,
+        lanes: Bitboard,
+    ) -> Result<[u16; 64], TableError> {
+        let turn = row.turn.other();
+        let area = match &self.held {
+            Held::Packed(area) => area,
+            Held::Codes { keys, .. } => return self.by_square((row, lanes), turn, keys),
+        };
+        let (codec, space) = (self.table.codec(), self.table.space());
+        let key = |index| packed_key(area, codec, index) as u16;
+        let mut keys = [0; 64];
+        if space.has_side_bit() {
+            let cursor = space.cursor(row.squares, turn, None);
+            cursor.visit_lane(row.lane, lanes.0, |run, index, step| {
+                for (i, square) in (0..).zip(Bitboard(run)) {
+                    keys[square as usize & 63] = key(index + i * step);
+                }
+            });
+            return Ok(keys);
+        }
+        // They are elsewhere.
+        let mut squares = *row.squares;
+        for square in lanes {
+            squares[row.lane] = square as u8;
+            let index = space.encode_squares(&squares, turn, None);
+            keys[square as usize & 63] = index.map_or(0, key);
+        }
+        Ok(keys)
+    }
+
+    /// Keys from the codes that the table holds.
+    fn by_square(
+        &self,
+        (row, squares): (&EntryRow<'_>, Bitboard),
+        turn: Color,
+        keys: &ByColor<Box<[u16; 256]>>,
+    ) -> Result<[u16; 64], TableError> {
+        let placed = self.table.pieces().iter().zip(row.squares);
+        let man = |(piece, &square): (&ListedPiece, &u8)| {
+            (Square::new(u32::from(square)), Piece { color: piece.color, role: piece.role })
+        };
+        let mut men: ArrayVec<_, MAX_PIECES> = placed.map(man).collect();
+        let (walks, en_passant) = (row.lane, row.en_passant);
+        let asked = Row { men: &mut men, walks, squares, turn, en_passant };
+        let mut codes = [0; 64];
+        let rest = self.table.row_codes(&asked, &mut codes);
+        let keys = keys.get(turn);
+        let mut found = codes.map(|code| keys[usize::from(code)]);
+
+        let (codec, mut squares) = (self.table.codec(), *row.squares);
+        for square in rest {
+            squares[row.lane] = square as u8;
+            let index = self.table.space().encode_squares(&squares, turn, row.en_passant);
+            let Some(index) = index else { continue };
+            let key = codec.bits_of(self.table.entry(index)?.0, 0);
+            found[square as usize & 63] = key.map_err(|e| self.table.error(e.into()))?;
+        }
+        Ok(found)
+    }
+
+    /// Shows every position once, see [`super::scan`].
+    pub fn scan<T: Send>(
+        &self,
+        new: impl Fn() -> T + Sync + Send,
+        look: impl Fn(&mut T, &EntryRow<'_>) + Sync + Send,
+    ) -> Vec<T> {
+        scan_with((self.table.space(), self.walker()), new, look).unwrap_or_default()
+    }
+
+    /// The same in an order that no number of threads changes: `hand` gets what every share came
+    /// to, one after the other, and says whether the scan goes on.
+    pub fn scan_in_order<T: Send>(
+        &self,
+        new: impl Fn() -> T + Sync + Send,
+        look: impl Fn(&mut T, &EntryRow<'_>) + Sync + Send,
+        hand: &mut dyn FnMut(T) -> ControlFlow<()>,
+    ) {
+        let scanned = scan_in_order((self.table.space(), self.walker()), new, look, hand);
+        debug_assert!(scanned.is_some());
+    }
+
+    fn walker(&self) -> Option<(Color, Role)> {
+        match &self.held {
+            Held::Packed(_) => None,
+            Held::Codes { walker, .. } => Some(*walker),
+        }
+    }
+}
