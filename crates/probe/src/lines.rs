@@ -254,10 +254,20 @@ pub fn assess_move(
     position: &Position,
     m: Move,
 ) -> MoveOption {
+    assess_move_within(collection, root, (position, m), None)
+}
+
+/// The same; with a limit any value will do that is better than that for the side then to move.
+fn assess_move_within(
+    collection: &Collection,
+    root: &Known,
+    (position, m): (&Position, Move),
+    limit: Option<Value>,
+) -> MoveOption {
     let after = position.after(&m);
     let reply = match &root.hit {
         None => collection.lookup(&after).map(|hit| (hit, None, None)),
-        Some(asker) => match collection.reply(asker, &m, &after) {
+        Some(asker) => match collection.reply(asker, (&m, &after), limit) {
             Ok(Reply::Hit(hit)) => Ok((Some(hit), None, None)),
             // What the move is worth in chess can be told beside it.
             Ok(Reply::Pruned(effect)) => {
@@ -383,7 +393,8 @@ fn keeping_move(collection: &Collection, position: &Position, root: &Known) -> O
     moves.sort_by_key(|&m| strength(m));
     let mut kept = Vec::new();
     for m in moves {
-        let option = assess_move(collection, root, position, m);
+        // Of moves that do not keep the value it does not matter how bad they are.
+        let option = assess_move_within(collection, root, (position, m), Some(kept_behind(value)));
         if !keeps(&option) {
             continue;
         }
@@ -395,6 +406,15 @@ fn keeping_move(collection: &Collection, position: &Position, root: &Known) -> O
     kept.into_iter().min_by_key(|option| rank(option, false))
 }
 
+/// The value of a position behind a move that keeps that one, which is not a draw.
+fn kept_behind(value: Value) -> Value {
+    match value {
+        Value::Win(moves) => Value::Loss(moves.saturating_sub(1)),
+        Value::Loss(moves) => Value::Win(moves),
+        other => other,
+    }
+}
+
 /// The names of the tables that would be needed to know all of a position and its moves, in order
 /// of the alphabet.
 pub fn missing_tables(position: &Position, root: &Known, moves: &[MoveOption]) -> Vec<String> {
@@ -403,4 +423,16 @@ pub fn missing_tables(position: &Position, root: &Known, moves: &[MoveOption]) -
     let behind = moves.iter().filter_map(|option| option.missing.clone());
     let missing: BTreeSet<String> = own.into_iter().chain(behind).collect();
     missing.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_behind_a_kept_value_is_worth_it() {
+        for value in (1..200).flat_map(|moves| [Value::Win(moves), Value::Loss(moves)]) {
+            assert_eq!(kept_behind(value).negate(), Some(value));
+        }
+    }
 }

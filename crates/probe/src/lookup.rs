@@ -261,14 +261,21 @@ impl Collection {
     }
 
     /// What is behind a move in a position that `asker` answers; `next` is the position after it.
+    /// With a limit any value will do that is better than that for the side then to move.
     ///
     /// # Errors
     /// As for [`Collection::lookup`].
-    pub fn reply(&self, asker: &Hit, m: &Move, next: &Position) -> Result<Reply, CollectionError> {
+    pub fn reply(
+        &self,
+        asker: &Hit,
+        (m, next): (&Move, &Position),
+        limit: Option<Value>,
+    ) -> Result<Reply, CollectionError> {
         let member = &asker.member;
         let Some(query) = Query::new(next) else {
             return Ok(Reply::Missing(table_name(&next.material())));
         };
+        let query = Query { limit, ..query };
         if let Some(hit) = self.ask_so(member, &query, asker.inverted)? {
             return Ok(Reply::Hit(hit));
         }
@@ -339,7 +346,7 @@ impl Collection {
         inverted: bool,
     ) -> Result<Option<Hit>, CollectionError> {
         let Some((index, turn)) = query.find(member, inverted) else { return Ok(None) };
-        let value = member.value(query.position, index, turn)?;
+        let value = member.value(query.position, (index, turn), query.limit)?;
         Ok(Some(self.hit(member, query, inverted, (index, value))))
     }
 
@@ -427,6 +434,8 @@ struct Query<'p> {
     material: Material,
     /// The en passant square, if it fits a pawn.
     en_passant: Option<Square>,
+    /// Any value will do that is better than this one for the side to move, if there is a limit.
+    limit: Option<Value>,
 }
 
 impl<'p> Query<'p> {
@@ -437,7 +446,7 @@ impl<'p> Query<'p> {
             Some(_) => position.en_passant,
             None => None,
         };
-        Some(Query { position, material: position.material(), en_passant })
+        Some(Query { position, material: position.material(), en_passant, limit: None })
     }
 
     /// The ways in which a table by itself answers for these men: as they are, and with the

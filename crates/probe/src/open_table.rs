@@ -174,18 +174,22 @@ impl OpenTable {
         Some((self.table.index(&placement)?, turn))
     }
 
-    /// What the table says of a position that it holds at an index. Whether the side not to move
-    /// is in check is seen from the position: what an entry says about it counts for nothing (D1).
+    /// What the table says of a position that it holds at an index, see
+    /// [`Table::value_unless_better`] if there is a limit. Whether the side not to move is in
+    /// check is seen from the position: what an entry says about it counts for nothing (D1).
     pub(crate) fn value(
         &self,
         position: &Position,
-        index: u64,
-        turn: Color,
+        (index, turn): (u64, Color),
+        limit: Option<Value>,
     ) -> Result<EntryValue, TableError> {
         if self.is_illegal(position) {
             return Ok(EntryValue::Illegal);
         }
-        self.table.value(index, turn)
+        match limit {
+            Some(limit) => self.table.value_unless_better(index, turn, limit),
+            None => self.table.value(index, turn),
+        }
     }
 
     /// The same as far as memory tells.

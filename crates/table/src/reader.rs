@@ -420,6 +420,23 @@ impl Table {
         value.map_err(|problem| self.error(problem))
     }
 
+    /// [`Table::value`], or if that is better than `limit` for the side to move, any value that is:
+    /// this may be much quicker to find out.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn value_unless_better(
+        &self,
+        index: u64,
+        turn: Color,
+        limit: Value,
+    ) -> Result<EntryValue, TableError> {
+        let limit = blocks::code_of_entry(EntryValue::Exact(limit), false);
+        let enough = limit.map_or(Code::MAX, |code| code.saturating_add(1));
+        self.value_up_to(index, turn, enough)
+    }
+
     /// [`Table::value`] as far as memory tells; none if the file would have to be read, and of
     /// tables of other programs.
     pub fn cached_value(&self, index: u64, turn: Color) -> Option<EntryValue> {

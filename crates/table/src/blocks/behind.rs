@@ -264,7 +264,7 @@ fn is_of_ending(table: &Table, material: &Material, outcomes: bool) -> bool {
 
 /// The code of what an entry says; none if it is no value, or has no distance where `outcomes` are
 /// not enough.
-fn code_of_entry(value: EntryValue, outcomes: bool) -> Option<Code> {
+pub(crate) fn code_of_entry(value: EntryValue, outcomes: bool) -> Option<Code> {
     let value = match value {
         EntryValue::Win if outcomes => EntryValue::Exact(hoffman_board::Value::Win(1)),
         EntryValue::Loss if outcomes => EntryValue::Exact(hoffman_board::Value::Loss(0)),

@@ -21,8 +21,8 @@ use hoffman_control::{ControlFile, Strictness, header_of_complete};
 use hoffman_hbf::{Bytes, HbfError, HbfFile, Kind, Material, Metric, TableInfo, is_hbf};
 use hoffman_store::{StoredFile, fill};
 
-pub(crate) use self::behind::Family;
 use self::behind::TablesBehind;
+pub(crate) use self::behind::{Family, code_of_entry};
 use self::by_index::BlockEntries;
 use self::cells::CellEntries;
 use crate::htb::SourceOptions;
