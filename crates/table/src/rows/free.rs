@@ -110,8 +110,8 @@ impl<'a> Free<'a> {
         self.lane = nearest.unwrap_or(self.lane);
     }
 
-    /// Makes the last piece of a kind the lane, if there is one, as [`Free::walk_nearest`] does with
-    /// another one.
+    /// Makes the last piece of a kind the lane, if there is one, as [`Free::walk_nearest`] does
+    /// with another one.
     pub(super) fn walk_kind(&mut self, orientation: Orientation, kind: (Color, Role)) {
         let slots = &self.slots[usize::from(orientation.swap)];
         let is_it = |&mover: &usize| {
