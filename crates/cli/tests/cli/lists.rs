@@ -411,7 +411,7 @@ fn a_line_may_be_one_of_a_proof() {
     let (_, said) = line.out.split_once(" at most ").expect(&line.out);
     let (moves, game) = said.split_once(" moves, proven}").expect(&line.out);
     let last = format!(" {moves}. ");
-    assert!(game.replace('\n', " ").contains(&last) && game.ends_with("# 1-0\n"), "{}", line.out);
+    assert!(game.replace('\n', " ").contains(&last) && game.ends_with("# 1-0\n\n"), "{}", line.out);
 
     // Nobody gets through.
     let drawn = "4k3/8/8/p1p1p1p1/P1P1P1P1/8/8/4K3 w - - 0 1";
@@ -452,7 +452,7 @@ fn a_line_is_a_game_to_the_mate() {
         &["line", "8/8/8/8/8/1k6/p7/R1K5 w - -", "--annotate", "--dir", "."],
         "",
     );
-    assert!(drawn.out.contains("{Draw}") && drawn.out.ends_with(" 1/2-1/2\n"), "{}", drawn.out);
+    assert!(drawn.out.contains("{Draw}") && drawn.out.ends_with(" 1/2-1/2\n\n"), "{}", drawn.out);
     let none = run_with(tables(), &["line", "8/8/8/8/8/k7/p7/RQK5 w - -", "--dir", "."], "");
     none.refused(1, &["no table tells the result"]);
     run_with(tables(), &["line", "nonsense", "--dir", "."], "").refused(1, &["nonsense"]);
