@@ -416,7 +416,7 @@ fn a_line_may_be_one_of_a_proof() {
     // Nobody gets through.
     let drawn = "4k3/8/8/p1p1p1p1/P1P1P1P1/8/8/4K3 w - - 0 1";
     let line = ask(&["--prove", "120", drawn]);
-    assert!(line.out.ends_with("{draw, proven} 1/2-1/2\n"), "{}{}", line.out, line.err);
+    assert!(line.out.ends_with("{draw, proven} 1/2-1/2\n\n"), "{}{}", line.out, line.err);
     ask(&["--prove", "0", won])
         .refused(1, &["nothing is proven yet; no more was proved in 0 seconds"]);
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1";
