@@ -186,7 +186,7 @@ fn rows_that_are_shown_hold_the_entries() {
         let held = HeldEntries::of(&table).expect("entries");
         let look = |seen: &mut u64, row: &EntryRow<'_>| {
             let [count, number, _] = row.sums();
-            if number % 61 > 1 {
+            if number % 509 > 0 {
                 return;
             }
             *seen += count;
@@ -208,7 +208,7 @@ fn rows_that_are_shown_hold_the_entries() {
             }
         };
         let seen: u64 = held.scan(|| 0, look).into_iter().sum();
-        assert!(seen > 2_000, "{name}: {seen}");
+        assert!(seen > 200, "{name}: {seen}");
     }
 }
 

@@ -145,7 +145,12 @@ impl<'t> HeldEntries<'t> {
         let turn = row.turn.other();
         let area = match &self.held {
             Held::Packed(area) => area,
-            Held::Codes { keys, .. } => return self.by_square((row, lanes), turn, keys),
+            Held::Codes { keys, .. } => {
+                // Rights belong to the side that is to move.
+                let mut other = *row;
+                other.en_passant = None;
+                return self.by_square((&other, lanes), turn, keys);
+            }
         };
         let (codec, space) = (self.table.codec(), self.table.space());
         let key = |index| packed_key(area, codec, index) as u16;
