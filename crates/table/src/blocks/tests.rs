@@ -107,19 +107,24 @@ impl hoffman_hbf::Source for Mixed {
     }
 }
 
+/// The table of an ending with such codes, both sides to move, that leans on no other.
+fn mixed(folder: &Path, name: &str) -> Table {
+    let path = folder.join(format!("{name}.hbf"));
+    let ending = Material::parse(name).expect("an ending");
+    let options =
+        EncodeOptions { distances: Sides::Both, exits: false, ..EncodeOptions::default() };
+    let bytes = encode_ending(&ending, &Mixed, &options, Texts::default(), Crew::ALONE);
+    std::fs::write(&path, bytes.expect("a file").0).expect("a file");
+    opened(&path)
+}
+
 /// What is at hand of rows, legal or not, is what is said of each legal position.
 #[test]
 fn rows_at_hand_hold_what_the_entries_say() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut random = fastrand::Rng::with_seed(4);
     for name in ["KRvKN", "KNNvK", "KRvKR", "KPvK"] {
-        let path = folder.path().join(format!("{name}.hbf"));
-        let ending = Material::parse(name).expect("an ending");
-        let options =
-            EncodeOptions { distances: Sides::Both, exits: false, ..EncodeOptions::default() };
-        let bytes = encode_ending(&ending, &Mixed, &options, Texts::default(), Crew::ALONE);
-        std::fs::write(&path, bytes.expect("a file").0).expect("a file");
-        let table = opened(&path);
+        let table = mixed(folder.path(), name);
         let (entries, shape) = (&table.entries, &table.shape);
         assert!(entries.has_rows(shape, &Wanted::all()).expect("no damage"), "{name}");
 
@@ -171,13 +176,7 @@ fn rows_at_hand_hold_what_the_entries_say() {
 fn rows_that_are_shown_hold_the_entries() {
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["KRvKN", "KNNvK", "KRvKR", "KRPvK", "KPvK"] {
-        let path = folder.path().join(format!("{name}.hbf"));
-        let ending = Material::parse(name).expect("an ending");
-        let options =
-            EncodeOptions { distances: Sides::Both, exits: false, ..EncodeOptions::default() };
-        let bytes = encode_ending(&ending, &Mixed, &options, Texts::default(), Crew::ALONE);
-        std::fs::write(&path, bytes.expect("a file").0).expect("a file");
-        let table = opened(&path);
+        let table = mixed(folder.path(), name);
         let (codec, space) = (table.codec(), table.space());
         // Pawns and kings alone have no rows of cells.
         let walker = table.walker().expect("no damage");

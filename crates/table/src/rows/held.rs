@@ -34,14 +34,12 @@ enum Held {
 
 /// The keys of a row.
 #[derive(Debug)]
-pub enum RowKeys<'e> {
+pub struct RowKeys<'e>(KeySource<'e>);
+
+#[derive(Debug)]
+enum KeySource<'e> {
     /// By index, among packed entries.
-    Packed {
-        /// The entries.
-        area: &'e [u8],
-        /// How they are packed.
-        codec: EntryCodec,
-    },
+    Packed(&'e [u8], EntryCodec),
     /// By the square of the man that walks.
     BySquare([u16; 64]),
 }
@@ -50,9 +48,9 @@ impl RowKeys<'_> {
     /// The key of a position with the man on that square.
     #[inline(always)]
     pub fn at(&self, square: u8, index: u64) -> usize {
-        match self {
-            RowKeys::Packed { area, codec } => packed_key(area, *codec, index),
-            RowKeys::BySquare(keys) => usize::from(keys[usize::from(square & 63)]),
+        match &self.0 {
+            KeySource::Packed(area, codec) => packed_key(area, *codec, index),
+            KeySource::BySquare(keys) => usize::from(keys[usize::from(square & 63)]),
         }
     }
 }
@@ -122,13 +120,14 @@ impl<'t> HeldEntries<'t> {
     /// As for [`Table::entry`].
     #[inline(always)]
     pub fn row(&self, row: &EntryRow<'_>) -> Result<RowKeys<'_>, TableError> {
-        match &self.held {
-            Held::Packed(area) => Ok(RowKeys::Packed { area, codec: self.table.codec() }),
+        let source = match &self.held {
+            Held::Packed(area) => KeySource::Packed(area, self.table.codec()),
             Held::Codes { keys, .. } => {
                 let all = (row, Bitboard(row.lanes));
-                self.by_square(all, row.turn, keys).map(RowKeys::BySquare)
+                KeySource::BySquare(self.by_square(all, row.turn, keys)?)
             }
-        }
+        };
+        Ok(RowKeys(source))
     }
 
     /// The keys of the same row with the other side to move and the man on these squares of it, by
