@@ -16,6 +16,9 @@ use hoffman_hbf::{
 };
 use support::{MadeUp, ending, random_position, write_to};
 
+/// What clang is told to compile for WebAssembly with files; its usual stack is too small.
+const WASI: [&str; 3] = ["--target=wasm32-wasi", "--sysroot=/usr", "-Wl,-z,stack-size=1048576"];
+
 /// Compiles the program that answers lines; none if there is no compiler.
 fn compiled(folder: &Path, compiler: &str, flags: &[&str]) -> Option<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -31,6 +34,42 @@ fn compiled(folder: &Path, compiler: &str, flags: &[&str]) -> Option<PathBuf> {
     };
     assert!(status.success(), "{compiler} refuses the reader");
     Some(program)
+}
+
+/// The same program as WebAssembly, and a script that runs it; none if there is nothing to do it
+/// with.
+#[cfg(unix)]
+fn compiled_to_webassembly(folder: &Path) -> Option<PathBuf> {
+    let quiet = |mut command: Command| {
+        let done = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        done.is_ok_and(|status| status.success())
+    };
+    let (source, program) = (folder.join("empty.c"), folder.join("empty.wasm"));
+    std::fs::write(&source, "#include <stdlib.h>\nint main(void) { return 0; }\n").expect("a file");
+    let mut compiler = Command::new("clang");
+    compiler.args(WASI).arg(&source).arg("-o").arg(&program);
+    let mut python = Command::new("python3");
+    python.args(["-c", "import wasmtime"]);
+    if !quiet(compiler) || !quiet(python) {
+        eprintln!(
+            "SKIPPED: the reader in C as WebAssembly was not tested. It needs clang, lld and wasi-libc"
+        );
+        eprintln!(
+            "(apt-get install clang lld wasi-libc libclang-rt-dev-wasm32) and pip install wasmtime"
+        );
+        return None;
+    }
+
+    let program = compiled(folder, "clang", &[&WASI[..], &["-std=c99"]].concat())?;
+    let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wasm.py");
+    let script = folder.join("run-wasm");
+    let text =
+        format!("#!/bin/sh\nexec python3 '{}' '{}' \"$@\"\n", run.display(), program.display());
+    std::fs::write(&script, text).expect("a file");
+    let mut rights = std::fs::metadata(&script).expect("a file").permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut rights, 0o755);
+    std::fs::set_permissions(&script, rights).expect("rights");
+    Some(script)
 }
 
 /// One line of answer for each position.
@@ -161,6 +200,18 @@ fn both_readers_give_the_same_answers() {
     if let Some(program) = compiled(folder.path(), "c++", &["-x", "c++", "-std=c++17"]) {
         compare(&program, folder.path(), &few);
     }
+}
+
+/// Compiled to WebAssembly the reader in C answers as this crate does, root and lines, too.
+#[test]
+#[cfg(unix)]
+fn the_reader_in_c_runs_as_webassembly() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = compiled_to_webassembly(folder.path()) else { return };
+    let positions = made_up(folder.path());
+    compare(&program, folder.path(), &positions);
+    let few: Vec<Position> = positions.iter().step_by(25).copied().collect();
+    compare_moves(&program, folder.path(), &few);
 }
 
 /// A file with outcomes alone beside one with distances, whichever folder comes first: the first

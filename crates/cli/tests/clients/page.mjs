@@ -84,6 +84,39 @@ async function fits(page, what) {
   assert.ok(wide <= seen, `${what}: ${wide} pixels in ${seen}`);
 }
 
+/** No text is cut off by the box that it is in, and no button lies over another one. */
+async function unclipped(page, what) {
+  const cut = await page.evaluate(() => {
+    // What is of class hidden is for readers of screens alone.
+    const seen = (element) => element.offsetParent && !element.closest('.hidden');
+    const wide = ({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1;
+    const hides = (element) => getComputedStyle(element).overflowX === 'hidden';
+    const cut = [...document.querySelectorAll('body *')]
+      .filter((element) => seen(element) && element.textContent.trim() && hides(element) && wide(element))
+      .map((element) => `cut: ${element.outerHTML.slice(0, 80)}`);
+    // As far as lists that scroll show it.
+    const shown = (element) => {
+      let { left, top, right, bottom } = element.getBoundingClientRect();
+      for (let box = element.parentElement; box; box = box.parentElement) {
+        if (getComputedStyle(box).overflowY === 'visible') continue;
+        const edge = box.getBoundingClientRect();
+        [left, top] = [Math.max(left, edge.left), Math.max(top, edge.top)];
+        [right, bottom] = [Math.min(right, edge.right), Math.min(bottom, edge.bottom)];
+      }
+      return { left, top, right, bottom };
+    };
+    const boxes = [...document.querySelectorAll('button, select, input')]
+      .filter((element) => seen(element) && !element.closest('#heat, cg-container'))
+      .map((element) => [element, shown(element)]);
+    const over = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+    boxes.forEach(([one, a], at) => boxes.slice(at + 1).forEach(([other, b]) => {
+      if (over(a, b)) cut.push(`over each other: ${one.outerHTML.slice(0, 60)}, ${other.outerHTML.slice(0, 60)}`);
+    }));
+    return cut;
+  });
+  assert.deepEqual(cut, [], what);
+}
+
 const tests = {
   async 'the first view is small and shows who wins'() {
     const context = await browser.newContext({ viewport: DESKTOP });
@@ -298,10 +331,40 @@ const tests = {
     await page.evaluate(() => scrollTo(0, 0));
     await page.screenshot({ path: join(pictures, 'serve-phone.png') });
     await page.context().close();
-    // A window at twice its size.
-    const zoomed = await open('', { viewport: { width: 640, height: 450 } });
-    await fits(zoomed, 'at 200 %');
-    await zoomed.context().close();
+  },
+
+  async 'it can be used at twice its size'() {
+    // A window of 1280 by 900 at 200 %: half as many units each way, with everything open.
+    const view = { viewport: { width: 640, height: 450 }, deviceScaleFactor: 2, reducedMotion: 'reduce' };
+    const page = await open(link(QUEEN), view);
+    const opened = async (what) => {
+      await page.click('#edit');
+      await page.click('#heat-button');
+      await page.locator('#heat button').first().waitFor();
+      await page.locator('#table-rows tr').filter({ hasText: 'kqk.htb' }).getByRole('button').click();
+      await page.locator('#contents rect').first().waitFor();
+      await fits(page, what);
+      await unclipped(page, what);
+      await accessible(page, what);
+      await page.click('#edit');
+      await page.click('#heat-button');
+    };
+    await opened('at 200 %');
+    const board = await page.locator('cg-board').boundingBox();
+    assert.ok(board.height <= 450 && board.height >= 300, `a board of ${board.height} units`);
+    await page.locator('cg-board').scrollIntoViewIfNeeded();
+    // The board learns where it is when the next picture is drawn.
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+    await click(page, 'b2');
+    await click(page, 'g2');
+    await shows(page, 'Black to move');
+    await page.keyboard.press('ArrowLeft');
+    await shows(page, 'White to move');
+    // Letters alone of twice the size.
+    await page.setViewportSize(DESKTOP);
+    await page.evaluate(() => (document.documentElement.style.fontSize = '200%'));
+    await opened('letters at 200 %');
+    await page.context().close();
   },
 
   async 'the heat map says what a man is worth on each square'() {

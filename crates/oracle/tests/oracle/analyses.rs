@@ -20,7 +20,7 @@ use crate::{from_env, placed_in};
 
 /// The sets of some seeds, a few at a time, as they are made on all processors.
 fn sets() -> impl Iterator<Item = RandomAnalysis> {
-    let count = from_env("HOFFMAN_RANDOM_SETS", 32);
+    let count = from_env("HOFFMAN_RANDOM_SETS", 12);
     let first = from_env("HOFFMAN_RANDOM_FIRST", 0);
     let seeds: Vec<u64> = (first..first + count).collect();
     let made = |some: &[u64]| -> Vec<RandomAnalysis> {

@@ -280,7 +280,7 @@ fn proofs_agree_with_complete_endings() {
     let tables = four_men();
     let mut random = fastrand::Rng::with_seed(18);
     for ending in endings {
-        for _ in 0..amount(6) {
+        for _ in 0..amount(4) {
             check(&tables, &random_position(ending.parse().unwrap(), &mut random));
         }
     }
@@ -315,7 +315,7 @@ fn known_endings_are_leaves() {
         prover.progress().open
     };
     for ending in endings {
-        for _ in 0..amount(10) {
+        for _ in 0..amount(4) {
             let position = random_position(ending.parse().unwrap(), &mut random);
             opened_before += check_proof(&tables, &position, None).progress().open;
             opened += prove(&position, 3, random.bool());

@@ -124,7 +124,7 @@ impl Scene {
         struck
     }
 
-    /// Every second of the last operations of a kind fails, of which every run has some dozens more
+    /// Every fifth of the last operations of a kind fails, of which every run has some dozens more
     /// or less; returns how many faults struck.
     fn strike_last(&self, op: Op, count: u64) -> usize {
         let strikes = |nth: u64| self.strike(Fault::Fail { op, nth });
@@ -136,7 +136,7 @@ impl Scene {
             let middle = last.midpoint(none);
             if strikes(middle) { last = middle } else { none = middle }
         }
-        let tried = (last.saturating_sub(count)..last + count / 4).step_by(2);
+        let tried = (last.saturating_sub(count)..last + count / 4).step_by(5);
         tried.filter(|&nth| strikes(nth)).count()
     }
 
