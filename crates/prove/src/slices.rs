@@ -482,16 +482,19 @@ fn same_outcomes<C: Code>(a: &Codes, b: &Codes) -> bool {
     if a.len() != b.len() {
         return false;
     }
-    let class = |code: C| [code > C::ILLEGAL, code >= C::DRAW, code > C::DRAW];
+    let class = |code: C| {
+        u8::from(code > C::ILLEGAL) + u8::from(code >= C::DRAW) + u8::from(code > C::DRAW)
+    };
     let mut parts = [[C::ILLEGAL; PART]; 2];
     (0..a.len()).step_by(PART).all(|at| {
         let len = PART.min(a.len() - at);
         let [left, right] = &mut parts;
         a.read(at, &mut left[..len]);
         b.read(at, &mut right[..len]);
+        let (left, right) = (&left[..len], &right[..len]);
         // Without a way out, so that many are compared at once.
-        let pairs = left[..len].iter().zip(&right[..len]);
-        !pairs.fold(false, |differ, (&a, &b)| differ | (class(a) != class(b)))
+        let differ = |differ, (&a, &b)| differ | (class(a) ^ class(b));
+        left == right || left.iter().zip(right).fold(0, differ) == 0
     })
 }
 

@@ -1,6 +1,6 @@
 //! Outcomes in two bits each: what a bitbase needs of solved values.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::code::Code;
 use crate::values::CodeStore;
@@ -24,101 +24,130 @@ const EXPANDED: [[u8; 4]; 256] = {
     all
 };
 
-/// Outcomes in memory, four to a byte. Read, they are codes of one byte.
+/// How many outcomes a word holds.
+const IN_WORD: usize = 32;
+
+/// Outcomes in memory, two bits each, the first one lowest. Read, they are codes of one byte.
 #[derive(Debug)]
 pub struct PackedOutcomes {
-    bytes: Vec<AtomicU8>,
+    words: Vec<AtomicU64>,
 }
 
 impl PackedOutcomes {
     /// Room for so many outcomes, all illegal.
     pub fn new(len: usize) -> PackedOutcomes {
-        PackedOutcomes { bytes: (0..len.div_ceil(4)).map(|_| AtomicU8::new(0)).collect() }
+        PackedOutcomes { words: (0..len.div_ceil(IN_WORD)).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// Puts down the outcomes of the codes from `at` on, a multiple of four, up to the end or
+    /// Puts down the outcomes of the codes from `at` on, a multiple of 32, up to the end or
     /// another one.
     pub fn put<C: Code>(&self, at: usize, codes: &[C]) {
-        let bytes = self.bytes.get(at / 4..).unwrap_or_default();
-        for (byte, four) in bytes.iter().zip(codes.chunks(4)) {
-            byte.store(packed(four), Ordering::Relaxed);
+        debug_assert_eq!(at % IN_WORD, 0);
+        let words = self.words.get(at / IN_WORD..).unwrap_or_default();
+        for (word, codes) in words.iter().zip(codes.chunks(IN_WORD)) {
+            word.store(packed(codes), Ordering::Relaxed);
         }
+    }
+
+    fn word(&self, n: usize) -> u64 {
+        self.words.get(n).map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
     /// The code at a place: illegal where there is none.
     #[inline]
     pub fn code(&self, at: usize) -> u8 {
-        let byte = self.bytes.get(at / 4).map_or(0, |byte| byte.load(Ordering::Relaxed));
-        EXPANDED[usize::from(byte)][at % 4]
+        code_in(self.word(at / IN_WORD), at)
     }
 
     /// Whether the outcomes are those of another one with as much room.
     pub fn is_same(&self, other: &PackedOutcomes) -> bool {
-        let mut pairs = self.bytes.chunks(64).zip(other.bytes.chunks(64));
-        // Without a way out of a chunk, so that many are compared at once.
-        self.bytes.len() == other.bytes.len()
-            && pairs.all(|(own, other)| {
-                let byte = |byte: &AtomicU8| byte.load(Ordering::Relaxed);
-                let differ = own.iter().zip(other).map(|(own, other)| byte(own) ^ byte(other));
-                differ.fold(0, |differ, byte| differ | byte) == 0
-            })
+        let word = |word: &AtomicU64| word.load(Ordering::Relaxed);
+        let mut pairs = self.words.iter().zip(&other.words);
+        self.words.len() == other.words.len() && pairs.all(|(own, other)| word(own) == word(other))
     }
 
     /// The outcomes of some codes.
     pub fn of<C: Code>(codes: &[C]) -> PackedOutcomes {
-        let packed = PackedOutcomes::new(codes.len());
-        packed.put(0, codes);
-        packed
+        PackedOutcomes { words: codes.chunks(IN_WORD).map(|c| AtomicU64::new(packed(c))).collect() }
     }
 }
 
 /// Packs the outcomes of some codes, four to a byte, as many as there are bytes for.
 pub fn pack_outcomes<C: Code>(codes: &[C], bytes: &mut [u8]) {
-    for (byte, four) in bytes.iter_mut().zip(codes.chunks(4)) {
-        *byte = packed(four);
+    for (bytes, codes) in bytes.chunks_mut(IN_WORD / 4).zip(codes.chunks(IN_WORD)) {
+        let len = bytes.len().min(codes.len().div_ceil(4));
+        bytes[..len].copy_from_slice(&packed(codes).to_le_bytes()[..len]);
     }
 }
 
 /// The codes of packed outcomes, without the first `skip` of them.
 pub fn unpack_outcomes(bytes: &[u8], skip: usize, out: &mut [u8]) {
-    unpack(bytes, |&byte| byte, skip, out);
+    let word = |n: usize| {
+        let part = bytes.get(n * (IN_WORD / 4)..).unwrap_or_default();
+        part.first_chunk().map_or_else(
+            || part.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+            |word| u64::from_le_bytes(*word),
+        )
+    };
+    unpack(word, skip, out);
 }
 
-/// The same of bytes in containers, which `get` looks into.
-fn unpack<B>(bytes: &[B], get: impl Fn(&B) -> u8, skip: usize, out: &mut [u8]) {
-    let codes = |byte: &B| EXPANDED[usize::from(get(byte))];
-    let code = |at: usize| bytes.get(at / 4).map_or(u8::ILLEGAL, |byte| codes(byte)[at % 4]);
-    let head = out.len().min(skip.next_multiple_of(4) - skip);
+/// The codes of words from a place on.
+fn unpack(word: impl Fn(usize) -> u64, at: usize, out: &mut [u8]) {
+    // Up to the first whole word, whole words, and the rest.
+    let head = out.len().min(at.next_multiple_of(IN_WORD) - at);
     let (head, rest) = out.split_at_mut(head);
-    head.iter_mut().zip(skip..).for_each(|(out, at)| *out = code(at));
+    if !head.is_empty() {
+        unpack_word(word(at / IN_WORD), at % IN_WORD, head);
+    }
+    for (n, out) in ((at + head.len()) / IN_WORD..).zip(rest.chunks_mut(IN_WORD)) {
+        unpack_word(word(n), 0, out);
+    }
+}
 
-    let at = skip + head.len();
-    let (fours, tail) = rest.as_chunks_mut::<4>();
-    let whole = bytes.get(at / 4..).unwrap_or_default();
-    fours.iter_mut().zip(whole).for_each(|(four, byte)| *four = codes(byte));
-    let at = at + 4 * fours.len();
-    tail.iter_mut().zip(at..).for_each(|(out, at)| *out = code(at));
+/// The codes of some outcomes of a word.
+#[inline(always)]
+fn unpack_word(word: u64, at: usize, out: &mut [u8]) {
+    let word = word >> (2 * at);
+    let (fours, tail) = out.as_chunks_mut::<4>();
+    let whole = fours.len();
+    for (four, byte) in fours.iter_mut().zip(word.to_le_bytes()) {
+        *four = EXPANDED[usize::from(byte)];
+    }
+    let last = word.to_le_bytes().get(whole).map_or([0; 4], |&byte| EXPANDED[usize::from(byte)]);
+    tail.iter_mut().zip(last).for_each(|(out, code)| *out = code);
 }
 
 /// Changes packed outcomes to those of some codes, without the first `skip` of them.
 pub fn change_outcomes(bytes: &mut [u8], skip: usize, codes: &[u8]) {
     for (at, &code) in (skip..).zip(codes) {
         let Some(byte) = bytes.get_mut(at / 4) else { return };
-        *byte = replaced(*byte, at, code);
+        let shift = 2 * (at % 4);
+        *byte = *byte & !(3 << shift) | number(code) << shift;
     }
 }
 
-/// A byte with another outcome at a place.
-fn replaced(byte: u8, at: usize, code: u8) -> u8 {
-    let shift = 2 * (at % 4);
-    byte & !(3 << shift) | number(code) << shift
+/// The code of one of the outcomes of a word.
+#[inline(always)]
+fn code_in(word: u64, at: usize) -> u8 {
+    CODES[(word >> (2 * (at % IN_WORD))) as usize & 3]
 }
 
-/// Up to four outcomes in a byte.
+/// Up to 32 outcomes in a word.
 #[inline(always)]
-fn packed<C: Code>(four: &[C]) -> u8 {
-    let bits = four.iter().enumerate().map(|(at, &code)| number(code) << (2 * at));
-    bits.fold(0, |byte, bits| byte | bits)
+fn packed<C: Code>(codes: &[C]) -> u64 {
+    let mut numbers = [0; IN_WORD];
+    numbers.iter_mut().zip(codes).for_each(|(number_of, &code)| *number_of = number(code));
+    let (eights, _) = numbers.as_chunks();
+    eights.iter().rev().fold(0, |word, eight| word << 16 | gathered(u64::from_le_bytes(*eight)))
+}
+
+/// Eight numbers of two bits, one a byte, side by side.
+#[inline(always)]
+fn gathered(numbers: u64) -> u64 {
+    let fours = (numbers | numbers >> 6) & 0x000f_000f_000f_000f;
+    let bytes = (fours | fours >> 12) & 0x0000_00ff_0000_00ff;
+    (bytes | bytes >> 24) & 0xffff
 }
 
 /// The place of an outcome in [`CODES`].
@@ -129,15 +158,16 @@ fn number<C: Code>(code: C) -> u8 {
 
 impl CodeStore for PackedOutcomes {
     fn read(&self, at: usize, out: &mut [u8]) {
-        unpack(&self.bytes, |byte| byte.load(Ordering::Relaxed), at, out);
+        unpack(|n| self.word(n), at, out);
     }
 
     fn write(&self, at: usize, codes: &[u8]) {
         for (at, &code) in (at..).zip(codes) {
-            let Some(byte) = self.bytes.get(at / 4) else { return };
+            let Some(word) = self.words.get(at / IN_WORD) else { return };
+            let shift = 2 * (at % IN_WORD);
             // Neighbours may be written by another thread.
-            let _ = byte.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |byte| {
-                Some(replaced(byte, at, code))
+            let _ = word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
+                Some(word & !(3 << shift) | u64::from(number(code)) << shift)
             });
         }
     }
@@ -159,10 +189,16 @@ mod tests {
             codes.iter().map(|&code| CODES[usize::from(number(code))]).collect()
         };
         let packed = PackedOutcomes::of(&codes);
-        for (at, len) in [(0, 1003), (1, 64), (2, 1), (3, 2), (64, 64), (999, 4), (5, 0)] {
+        let mut bytes = vec![7; codes.len().div_ceil(4)];
+        pack_outcomes(&codes, &mut bytes);
+        for (at, len) in [(0, 1003), (1, 64), (2, 1), (3, 2), (64, 64), (999, 4), (5, 0), (7, 9)] {
             let mut read = vec![7; len];
             packed.read(at, &mut read);
             assert_eq!(read, outcomes(&codes[at..at + len]), "{at}, {len}");
+            let one_by_one: Vec<u8> = (at..at + len).map(|at| packed.code(at)).collect();
+            assert_eq!(read, one_by_one, "{at}, {len}");
+            unpack_outcomes(&bytes, at, &mut read);
+            assert_eq!(read, one_by_one, "bytes, {at}, {len}");
         }
         let wide: Vec<u16> = codes.iter().map(|&code| u16::convert(code)).collect();
         let mut read = vec![7; 1003];
