@@ -160,7 +160,7 @@ fn commands_that_read_tables_take_a_bound_too() {
     assert!(made.status.success(), "{}", errors(&made));
     for command in [
         &["stats", "KQvKR", "--json"][..],
-        &["verify", "KQvKR", "--sample", "20000", "--json"],
+        &["verify", "KQvKR", "--sample", "1000", "--json"],
         &["probe", "--json", "8/8/3k4/8/3K4/8/8/Q5r1 w - - 0 1"],
         &["convert", "kqkr.htb", "--format", "basic", "-o", "basic.htb", "--json"],
     ] {
