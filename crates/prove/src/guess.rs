@@ -56,14 +56,50 @@ fn guess_races(
     (runners, turn): (&[Vec<Runner>; 2], Color),
     codes: &mut [u8],
 ) {
+    let [white_runs, black_runs] = Color::ALL.map(|color| {
+        let runners = color.fold_wb(&runners[0], &runners[1]);
+        Runs::new(runners, u32::from(color != turn))
+    });
     let kings = Square::ALL.into_iter().flat_map(|white| Square::ALL.map(|black| [white, black]));
-    for kings in kings.filter(|&kings| is_legal(pawns, turn, kings)) {
-        let Some(winner) = winner(runners, turn, kings) else { continue };
+    for kings in kings {
+        let [white, black] = kings;
+        let Some(winner) = winner(white_runs.plies(white, black), black_runs.plies(black, white))
+        else {
+            continue;
+        };
+        if !is_legal(pawns, turn, kings) {
+            continue;
+        }
         let value = if winner == turn { Value::Win(1) } else { Value::Loss(0) };
         let place = layout.offset(&kings.map(u8::from));
         if let Some(place) = place.and_then(|place| codes.get_mut(place)) {
             *place = u8::from_value(value);
         }
+    }
+}
+
+/// In how many plies a side promotes a pawn that the enemy king does not catch, by the file of its
+/// own king, which must not stand before the pawn, and the square of the enemy's.
+struct Runs([[Option<u32>; 64]; 8]);
+
+impl Runs {
+    /// Of pawns that begin to run after so many plies.
+    fn new(runners: &[Runner], waits: u32) -> Runs {
+        let mut runs = [[None; 64]; 8];
+        for &(to, moves) in runners {
+            let plies = 2 * moves - 1 + waits;
+            let files = (0..).zip(&mut runs).filter(|(file, _)| *file != u32::from(to.file()));
+            for (enemy, known) in files.flat_map(|(_, runs)| Square::ALL.into_iter().zip(runs)) {
+                if enemy.distance(to) > moves + waits {
+                    *known = Some(known.map_or(plies, |known: u32| known.min(plies)));
+                }
+            }
+        }
+        Runs(runs)
+    }
+
+    fn plies(&self, own: Square, enemy: Square) -> Option<u32> {
+        self.0[usize::from(own.file())][usize::from(enemy)]
     }
 }
 
@@ -104,17 +140,10 @@ pub(crate) fn is_legal(pawns: PawnSquares, turn: Color, [white, black]: [Square;
         && (attackers & Bitboard(pawns.of(turn))).is_empty()
 }
 
-/// The side with a pawn that cannot be caught, or with the one that promotes first.
-fn winner(runners: &[Vec<Runner>; 2], turn: Color, [white, black]: [Square; 2]) -> Option<Color> {
-    let plies = |color: Color| {
-        let (own, enemy) = color.fold_wb((white, black), (black, white));
-        let waits = u32::from(color != turn);
-        let runs =
-            |&&(to, moves): &&Runner| enemy.distance(to) > moves + waits && own.file() != to.file();
-        let runners = Color::ALL.into_iter().zip(runners).find(|(of, _)| *of == color)?.1;
-        runners.iter().filter(runs).map(|&(_, moves)| 2 * moves - 1 + waits).min()
-    };
-    match (plies(Color::White), plies(Color::Black)) {
+/// The side with a pawn that cannot be caught, or with the one that promotes first: by the plies
+/// that White's and Black's takes.
+fn winner(white: Option<u32>, black: Option<u32>) -> Option<Color> {
+    match (white, black) {
         (Some(white), Some(black)) if white + PLIES_AHEAD <= black => Some(Color::White),
         (Some(white), Some(black)) if black + PLIES_AHEAD <= white => Some(Color::Black),
         (Some(_), None) => Some(Color::White),

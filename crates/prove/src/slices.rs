@@ -37,6 +37,17 @@ struct Open {
     exact: bool,
 }
 
+/// Values of a slice, and what is new about them.
+struct SolvedSlice {
+    key: Key,
+    /// None of games that were not played.
+    values: [Option<Arc<SliceValues>>; 3],
+    /// Whether they are others than before, by game.
+    changed: Games,
+    /// The values of both bounds, if they have come to be the same.
+    exact: Option<Arc<SliceValues>>,
+}
+
 /// All slices that are open.
 #[derive(Default)]
 pub(crate) struct Slices {
@@ -122,12 +133,15 @@ impl Slices {
             }
         }
         while let Some(keys) = stale.lowest() {
-            let solved: Vec<(Key, [Option<Arc<SliceValues>>; 3])> = keys
-                .into_par_iter()
-                .map(|(key, games)| Ok((key, self.solve(&key, games, monitor)?)))
-                .collect::<Result<_, SolveError>>()?;
-            for (key, values) in solved {
-                let changed = self.store(key, values);
+            let solve = |(key, games)| {
+                let values = self.solve(&key, games, monitor)?;
+                Ok(self.compared(key, values))
+            };
+            let solved: Vec<SolvedSlice> =
+                keys.into_par_iter().map(solve).collect::<Result<_, SolveError>>()?;
+            for solved in solved {
+                let key = solved.key;
+                let changed = self.store(solved);
                 if changed != [false; 3] {
                     let users = self.users.get(&key).into_iter().flatten();
                     let users = users.filter(|user| !self.is_exact(user));
@@ -346,29 +360,40 @@ impl Slices {
         table.find(key.pawns).map(|_| table)
     }
 
+    /// Compares values of a slice with those before.
+    fn compared(&self, key: Key, values: [Option<Arc<SliceValues>>; 3]) -> SolvedSlice {
+        let tables = self.tables(&key);
+        let before = |game: SliceGame| tables?[game as usize].slices.get(&key.pawns)?.get();
+        let changed = GAMES.map(|game| {
+            let now = values[game as usize].as_ref();
+            now.is_some_and(|now| before(game).is_none_or(|before| !same(before, now)))
+        });
+
+        let may_meet = self.recapture(&key).is_none() && !self.is_exact(&key);
+        let bound = |game: SliceGame| values[game as usize].as_ref().or_else(|| before(game));
+        let bounds = bound(SliceGame::Least).zip(bound(SliceGame::Most)).filter(|_| may_meet);
+        let exact = bounds.filter(|(least, most)| same(least, most)).map(|(least, _)| least);
+        SolvedSlice { key, changed, exact: exact.cloned(), values }
+    }
+
     /// Keeps the values of a slice; the games in which they are others than before.
-    fn store(&mut self, key: Key, values: [Option<Arc<SliceValues>>; 3]) -> Games {
-        let mut changed = [false; 3];
-        let whole = self.recapture(&key).is_none();
-        let Some(tables) = self.families.get_mut(&key.family) else { return changed };
+    fn store(&mut self, solved: SolvedSlice) -> Games {
+        let SolvedSlice { key, values, mut changed, exact } = solved;
+        let Some(tables) = self.families.get_mut(&key.family) else { return [false; 3] };
         let played = values.iter().flatten().count();
         self.work += 2 * (played * tables[0].layout.len()) as u64;
         self.bytes -= bytes_of(tables, key.pawns);
-        for ((table, values), changed) in tables.iter_mut().zip(values).zip(&mut changed) {
+        for (table, values) in tables.iter_mut().zip(values) {
             let Some(values) = values else { continue };
-            let slot = table.slices.entry(key.pawns).or_default();
-            *changed = slot.get().is_none_or(|before| !same(before, &values));
-            *slot = OnceLock::from(values);
+            *table.slices.entry(key.pawns).or_default() = OnceLock::from(values);
         }
-        if let Some(open) = self.open.get_mut(&key).filter(|open| whole && !open.exact)
-            && let Some(least) = met(tables, key.pawns)
-        {
+        if let (Some(open), Some(exact)) = (self.open.get_mut(&key), exact) {
             // What is certain is all that has to be kept.
             open.exact = true;
             for (table, changed) in tables.iter_mut().zip(&mut changed) {
                 if let Some(values) = table.slices.get_mut(&key.pawns).and_then(OnceLock::get_mut) {
-                    *changed |= !same(values, &least);
-                    *values = Arc::clone(&least);
+                    *changed |= !same(values, &exact);
+                    *values = Arc::clone(&exact);
                 }
             }
         }
@@ -427,12 +452,6 @@ impl Slices {
 fn can_win(material: &Material, color: Color) -> bool {
     let men = material.count.get(color);
     Role::ALL.iter().any(|&role| role != Role::King && *men.get(role) > 0)
-}
-
-/// The values of both bounds, if they are the same.
-fn met(tables: &[TableValues; 3], pawns: PawnSquares) -> Option<Arc<SliceValues>> {
-    let [least, most, _] = tables.each_ref().map(|table| table.slices.get(&pawns)?.get());
-    least.filter(|least| most.is_some_and(|most| same(least, most))).cloned()
 }
 
 /// What the values of a slice take in all games.

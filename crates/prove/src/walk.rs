@@ -5,11 +5,15 @@ use std::collections::VecDeque;
 use hoffman_board::shakmaty::{Chess, EnPassantMode, Move, Position as _, zobrist::Zobrist64};
 use hoffman_board::{Color, FuturemoveKind, Outcome, OutcomeBounds};
 use hoffman_solve::{Leaving, Monitor};
+use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::key::{Key, key_of};
 use crate::known::{KnownSlice, after};
 use crate::slices::Slices;
+
+/// So many positions are looked at side by side.
+const TOGETHER: usize = 1024;
 
 /// How often a walk met a slice that is not open, and after how many plies first.
 #[derive(Clone, Copy, Debug)]
@@ -85,13 +89,17 @@ pub(crate) fn walk(
     let mut waiting = VecDeque::from([(root.clone(), known, 0)]);
     walk.seen.insert(hash(root));
     let mut cut = false;
-    while let Some((position, known, depth)) = waiting.pop_front()
-        && !monitor.is_stopped()
-    {
-        for (next, known) in walk.visit(&position, known, depth) {
-            cut |= walk.seen.len() >= most;
-            if !cut && walk.seen.insert(hash(&next)) {
-                waiting.push_back((next, known, depth + 1));
+    while !waiting.is_empty() && !monitor.is_stopped() {
+        // What a position leads to depends on nothing that the walk has come by.
+        let some: Vec<_> = waiting.drain(..waiting.len().min(TOGETHER)).collect();
+        let look = |(position, known, _): &(Chess, KnownSlice, u32)| walk.look(position, *known);
+        let looked: Vec<Looked> = some.par_iter().with_min_len(8).map(look).collect();
+        for ((position, _, depth), looked) in some.into_iter().zip(looked) {
+            for next in walk.visit(&position, looked, depth) {
+                cut |= walk.seen.len() >= most;
+                if !cut && walk.seen.insert(next.hash) {
+                    waiting.push_back((next.position, next.known, depth + 1));
+                }
             }
         }
     }
@@ -112,24 +120,35 @@ struct Walk<'s> {
     met: FxHashMap<Key, Met>,
 }
 
+/// A position that a walk may go on to.
+struct Next {
+    position: Chess,
+    known: KnownSlice,
+    hash: u64,
+}
+
+/// What a walk finds at a position.
+#[derive(Default)]
+struct Looked {
+    /// Whether the slice of the position is not open, and matters.
+    meets: bool,
+    /// Whether slices behind moves that lose by what is assumed matter.
+    meets_ruled: bool,
+    /// Where the walk may go on.
+    next: Vec<Next>,
+    /// Whether it goes on to one of them only.
+    one: bool,
+}
+
 impl Walk<'_> {
-    /// The positions after a position that have to be looked at.
-    fn visit(
-        &mut self,
-        position: &Chess,
-        known: KnownSlice,
-        depth: u32,
-    ) -> Vec<(Chess, KnownSlice)> {
+    /// Looks at a position.
+    fn look(&self, position: &Chess, known: KnownSlice) -> Looked {
         let answered = self.question.answer(known.bounds()).is_some();
-        if !known.open && (!answered || self.moves == WalkMoves::All) {
-            self.meet(position, depth);
-        }
+        let meets = !known.open && (!answered || self.moves == WalkMoves::All);
         if answered || !known.open {
-            return Vec::new();
+            return Looked { meets, ..Looked::default() };
         }
-        if self.moves == WalkMoves::All && !self.slices.assumptions.is_empty() {
-            self.meet_ruled(position, depth);
-        }
+        let meets_ruled = self.moves == WalkMoves::All && !self.slices.assumptions.is_empty();
 
         let moves = self.slices.moves(position);
         let known = self.slices.known_behind(position, &moves);
@@ -145,13 +164,29 @@ impl Walk<'_> {
             }
         };
 
-        let played = behind.into_iter().map(|(m, known)| (after(position, m), known));
-        if self.moves == WalkMoves::OfAStrategy && chooses {
-            let new = |next: &Chess| !self.seen.contains(&hash(next));
-            let one = played.min_by_key(|(next, known)| (new(next), !known.open));
-            return one.into_iter().collect();
+        let played = behind.into_iter().map(|(m, known)| {
+            let position = after(position, m);
+            Next { hash: hash(&position), position, known }
+        });
+        let one = self.moves == WalkMoves::OfAStrategy && chooses;
+        Looked { meets, meets_ruled, next: played.collect(), one }
+    }
+
+    /// Notes what was found at a position; the positions after it that have to be looked at.
+    fn visit(&mut self, position: &Chess, looked: Looked, depth: u32) -> Vec<Next> {
+        let Looked { meets, meets_ruled, next, one } = looked;
+        if meets {
+            self.meet(position, depth);
         }
-        played.collect()
+        if meets_ruled {
+            self.meet_ruled(position, depth);
+        }
+        if !one {
+            return next;
+        }
+        let is_new = |next: &Next| !self.seen.contains(&next.hash);
+        let one = next.into_iter().min_by_key(|next| (is_new(next), !next.known.open));
+        one.into_iter().collect()
     }
 
     /// Of the moves that may keep the answer those that cost the side with the strategy least.
