@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use hoffman_board::Value;
 use hoffman_board::shakmaty::{Chess, Position as _};
+use hoffman_board::{Color, Value};
 use hoffman_solve::{Leaving, Monitor, SolveError, SolveOptions, solve_one_slice};
-use hoffman_space::{NormalForm, SliceValues, TableValues};
+use hoffman_space::{Code as _, NormalForm, SliceValues, TableValues};
 use rayon::prelude::*;
 
 use crate::key::{Key, SliceFamily, key_of, layout_of};
-use crate::known::{in_slices, right, value};
+use crate::known::{just_promoted, right, value};
 use crate::slices::{SliceGame, Slices};
 
 /// The open slices, solved once more in one of the bounds, with distances.
@@ -63,10 +63,23 @@ impl<'s> DistanceSearch<'s> {
     pub(crate) fn value_of(&self, position: &Chess) -> Option<Value> {
         let (key, placed) = key_of(position, &self.slices.assumptions);
         let whole = self.slices.value_of_whole(&key, &placed, (position.turn(), right(position)));
-        whole.or_else(|| {
-            in_slices(&key, &placed, |key| {
-                value(self.families.get(&key.family)?, key, &placed, position)
-            })
-        })
+        let told = |key: &Key| value(self.families.get(&key.family)?, key, &placed, position);
+        let best = || {
+            let told = just_promoted(&key, &placed).filter_map(|key| told(&key));
+            let known = told.filter(|&value| value != Value::Illegal);
+            known.max_by_key(|&value| self.favour(value, position.turn()))
+        };
+        whole.or_else(|| told(&key)).or_else(best)
+    }
+
+    /// How good a value is for the side that less is known of than is true: of two that are certain
+    /// the better one is nearer to the truth.
+    fn favour(&self, value: Value, turn: Color) -> i32 {
+        let side = match self.game {
+            SliceGame::Most => Color::Black,
+            SliceGame::Least | SliceGame::Guess => Color::White,
+        };
+        let code = i32::from(u16::from_value(value));
+        if turn == side { code } else { -code }
     }
 }

@@ -54,7 +54,7 @@ impl Slices {
         if let Some(value) = self.value_of_whole(&key, &placed, (turn, right(position))) {
             return KnownSlice::open([value; 3], turn);
         }
-        let known = in_slices(&key, &placed, |key| {
+        let known_in = |key: &Key| {
             let values = values(self.tables(key)?, key, &placed, position)?;
             // Of a piece that has just promoted only that is told which taking it gives.
             let [least, most, guess] = GAMES.map(|game| match values[game as usize] {
@@ -68,6 +68,13 @@ impl Slices {
                 guess,
                 moves: moves(values[SliceGame::Guess as usize]),
                 open,
+            })
+        };
+        let known = known_in(&key).or_else(|| {
+            // What each of them is certain of is.
+            just_promoted(&key, &placed).filter_map(|key| known_in(&key)).reduce(|one, other| {
+                let (least, most) = (one.least.max(other.least), one.most.min(other.most));
+                KnownSlice { least, most, ..one }
             })
         });
 
@@ -168,20 +175,13 @@ pub(crate) fn after(position: &Chess, m: Move) -> Chess {
     next
 }
 
-/// Looks at the slice of a position, and else at those of a piece that has just promoted.
-pub(crate) fn in_slices<T>(
-    key: &Key,
-    placed: &[Placed],
-    look: impl Fn(&Key) -> Option<T>,
-) -> Option<T> {
-    let just_promoted = || {
-        let pieces = placed.iter().filter(|(_, role, _)| *role != Role::King);
-        pieces.copied().find_map(|(color, role, square)| {
-            let promoted = Some((color, role, Square::new(u32::from(square))));
-            look(&Key { family: SliceFamily { promoted, ..key.family }, ..*key })
-        })
-    };
-    look(key).or_else(just_promoted)
+/// The slices of a position in which one of its pieces has just promoted.
+pub(crate) fn just_promoted(key: &Key, placed: &[Placed]) -> impl Iterator<Item = Key> {
+    let pieces = placed.iter().filter(|(_, role, _)| *role != Role::King);
+    pieces.map(|&(color, role, square)| {
+        let promoted = Some((color, role, Square::new(u32::from(square))));
+        Key { family: SliceFamily { promoted, ..key.family }, ..*key }
+    })
 }
 
 /// The values of a position in all games, if its slice is open.

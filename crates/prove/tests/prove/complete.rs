@@ -295,6 +295,19 @@ fn proofs_begin_with_rights_to_take_en_passant() {
     }
 }
 
+/// Fine 61, in which a second queen comes: what is known of her being taken, and of the first one,
+/// are two bounds of the same positions.
+#[test]
+#[ignore = "slow: a minute or two, and six gigabytes"]
+fn a_win_with_two_queens_has_a_certificate() {
+    let fen: Fen = "8/ppp5/8/PPP5/6kp/8/6KP/8 w - - 0 1".parse().unwrap();
+    let position: Chess = fen.into_position(CastlingMode::Standard).unwrap();
+    let mut prover = Prover::new(position.clone(), Limits { memory: 8 << 30 });
+    prover.prove(&|| {}, &mut |_| true);
+    assert_eq!(prover.progress().bounds, OutcomeBounds::exactly(Outcome::WhiteWins));
+    check_certificate(&position, &prover);
+}
+
 /// Who knows endings of fewer men, or of as many, says the same, and opens fewer slices.
 #[test]
 fn known_endings_are_leaves() {
