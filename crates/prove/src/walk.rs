@@ -121,7 +121,7 @@ struct Walk<'s> {
 }
 
 /// A position that a walk may go on to.
-struct Next {
+struct WalkStep {
     position: Chess,
     known: KnownSlice,
     hash: u64,
@@ -135,7 +135,7 @@ struct Looked {
     /// Whether slices behind moves that lose by what is assumed matter.
     meets_ruled: bool,
     /// Where the walk may go on.
-    next: Vec<Next>,
+    next: Vec<WalkStep>,
     /// Whether it goes on to one of them only.
     one: bool,
 }
@@ -166,14 +166,14 @@ impl Walk<'_> {
 
         let played = behind.into_iter().map(|(m, known)| {
             let position = after(position, m);
-            Next { hash: hash(&position), position, known }
+            WalkStep { hash: hash(&position), position, known }
         });
         let one = self.moves == WalkMoves::OfAStrategy && chooses;
         Looked { meets, meets_ruled, next: played.collect(), one }
     }
 
     /// Notes what was found at a position; the positions after it that have to be looked at.
-    fn visit(&mut self, position: &Chess, looked: Looked, depth: u32) -> Vec<Next> {
+    fn visit(&mut self, position: &Chess, looked: Looked, depth: u32) -> Vec<WalkStep> {
         let Looked { meets, meets_ruled, next, one } = looked;
         if meets {
             self.meet(position, depth);
@@ -184,7 +184,7 @@ impl Walk<'_> {
         if !one {
             return next;
         }
-        let is_new = |next: &Next| !self.seen.contains(&next.hash);
+        let is_new = |next: &WalkStep| !self.seen.contains(&next.hash);
         let one = next.into_iter().min_by_key(|next| (is_new(next), !next.known.open));
         one.into_iter().collect()
     }
