@@ -17,6 +17,7 @@ use hoffman_hbf::{
 use support::{MadeUp, ending, random_position, write_to};
 
 /// What clang is told to compile for WebAssembly with files; its usual stack is too small.
+#[cfg(unix)]
 const WASI: [&str; 3] = ["--target=wasm32-wasi", "--sysroot=/usr", "-Wl,-z,stack-size=1048576"];
 
 /// Compiles the program that answers lines; none if there is no compiler.
@@ -202,7 +203,7 @@ fn both_readers_give_the_same_answers() {
     }
 }
 
-/// Compiled to WebAssembly the reader in C answers as this crate does, root and lines, too.
+/// Compiled to WebAssembly the reader in C answers as this crate does, with all moves, too.
 #[test]
 #[cfg(unix)]
 fn the_reader_in_c_runs_as_webassembly() {

@@ -10,7 +10,7 @@ use hoffman_space::{Code as _, NormalForm, SliceValues, TableValues};
 use rayon::prelude::*;
 
 use crate::key::{Key, SliceFamily, key_of, layout_of};
-use crate::known::{just_promoted, right, value};
+use crate::known::{promoted_slices, right, value};
 use crate::slices::{SliceGame, Slices};
 
 /// The open slices, solved once more in one of the bounds, with distances.
@@ -65,7 +65,7 @@ impl<'s> DistanceSearch<'s> {
         let whole = self.slices.value_of_whole(&key, &placed, (position.turn(), right(position)));
         let told = |key: &Key| value(self.families.get(&key.family)?, key, &placed, position);
         let best = || {
-            let told = just_promoted(&key, &placed).filter_map(|key| told(&key));
+            let told = promoted_slices(&key, &placed).filter_map(|key| told(&key));
             let known = told.filter(|&value| value != Value::Illegal);
             known.max_by_key(|&value| self.favour(value, position.turn()))
         };

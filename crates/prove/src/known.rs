@@ -72,7 +72,7 @@ impl Slices {
         };
         let known = known_in(&key).or_else(|| {
             // What each of them is certain of is.
-            just_promoted(&key, &placed).filter_map(|key| known_in(&key)).reduce(|one, other| {
+            promoted_slices(&key, &placed).filter_map(|key| known_in(&key)).reduce(|one, other| {
                 let (least, most) = (one.least.max(other.least), one.most.min(other.most));
                 KnownSlice { least, most, ..one }
             })
@@ -176,7 +176,7 @@ pub(crate) fn after(position: &Chess, m: Move) -> Chess {
 }
 
 /// The slices of a position in which one of its pieces has just promoted.
-pub(crate) fn just_promoted(key: &Key, placed: &[Placed]) -> impl Iterator<Item = Key> {
+pub(crate) fn promoted_slices(key: &Key, placed: &[Placed]) -> impl Iterator<Item = Key> {
     let pieces = placed.iter().filter(|(_, role, _)| *role != Role::King);
     pieces.map(|&(color, role, square)| {
         let promoted = Some((color, role, Square::new(u32::from(square))));

@@ -9,7 +9,9 @@ use hoffman_solve::{
     Behind, Leaving, Monitor, SolveError, SolveOptions, Tables, leavings, solve_one_slice,
     solve_table,
 };
-use hoffman_space::{Code, Codes, Layout, NormalForm, PawnSquares, SliceValues, TableValues};
+use hoffman_space::{
+    Code, Codes, Layout, NormalForm, PawnSquares, SliceValues, TableValues, outcome_number,
+};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -501,9 +503,6 @@ fn same_outcomes<C: Code>(a: &Codes, b: &Codes) -> bool {
     if a.len() != b.len() {
         return false;
     }
-    let class = |code: C| {
-        u8::from(code > C::ILLEGAL) + u8::from(code >= C::DRAW) + u8::from(code > C::DRAW)
-    };
     let mut parts = [[C::ILLEGAL; PART]; 2];
     (0..a.len()).step_by(PART).all(|at| {
         let len = PART.min(a.len() - at);
@@ -512,7 +511,7 @@ fn same_outcomes<C: Code>(a: &Codes, b: &Codes) -> bool {
         b.read(at, &mut right[..len]);
         let (left, right) = (&left[..len], &right[..len]);
         // Without a way out, so that many are compared at once.
-        let differ = |differ, (&a, &b)| differ | (class(a) ^ class(b));
+        let differ = |differ, (&a, &b)| differ | (outcome_number(a) ^ outcome_number(b));
         left == right || left.iter().zip(right).fold(0, differ) == 0
     })
 }

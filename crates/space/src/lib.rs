@@ -18,7 +18,9 @@ pub mod values;
 pub use code::Code;
 pub use kings::{KingPairs, king_pairs};
 pub use layout::{KingPlacement, Layout, Mover};
-pub use outcomes::{PackedOutcomes, change_outcomes, pack_outcomes, unpack_outcomes};
+pub use outcomes::{
+    PackedOutcomes, change_outcomes, outcome_number, pack_outcomes, unpack_outcomes,
+};
 pub use overlaps::{MixedGroup, Twins};
 pub use slice::{Orientation, PawnSquares};
 pub use values::{

@@ -123,7 +123,7 @@ pub fn change_outcomes(bytes: &mut [u8], skip: usize, codes: &[u8]) {
     for (at, &code) in (skip..).zip(codes) {
         let Some(byte) = bytes.get_mut(at / 4) else { return };
         let shift = 2 * (at % 4);
-        *byte = *byte & !(3 << shift) | number(code) << shift;
+        *byte = *byte & !(3 << shift) | outcome_number(code) << shift;
     }
 }
 
@@ -137,7 +137,7 @@ fn code_in(word: u64, at: usize) -> u8 {
 #[inline(always)]
 fn packed<C: Code>(codes: &[C]) -> u64 {
     let mut numbers = [0; IN_WORD];
-    numbers.iter_mut().zip(codes).for_each(|(number_of, &code)| *number_of = number(code));
+    numbers.iter_mut().zip(codes).for_each(|(number_of, &code)| *number_of = outcome_number(code));
     let (eights, _) = numbers.as_chunks();
     eights.iter().rev().fold(0, |word, eight| word << 16 | gathered(u64::from_le_bytes(*eight)))
 }
@@ -150,9 +150,9 @@ fn gathered(numbers: u64) -> u64 {
     (bytes | bytes >> 24) & 0xffff
 }
 
-/// The place of an outcome in [`CODES`].
+/// The outcome of a code: 0 illegal, 1 lost, 2 drawn, 3 won.
 #[inline(always)]
-fn number<C: Code>(code: C) -> u8 {
+pub fn outcome_number<C: Code>(code: C) -> u8 {
     u8::from(code > C::ILLEGAL) + u8::from(code >= C::DRAW) + u8::from(code > C::DRAW)
 }
 
@@ -167,7 +167,7 @@ impl CodeStore for PackedOutcomes {
             let shift = 2 * (at % IN_WORD);
             // Neighbours may be written by another thread.
             let _ = word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
-                Some(word & !(3 << shift) | u64::from(number(code)) << shift)
+                Some(word & !(3 << shift) | u64::from(outcome_number(code)) << shift)
             });
         }
     }
@@ -186,7 +186,7 @@ mod tests {
         let codes: Vec<u8> =
             (0..1003_usize).map(|n| [0, 1, 7, 127, 128, 129, 200, 255][n * n % 8]).collect();
         let outcomes = |codes: &[u8]| -> Vec<u8> {
-            codes.iter().map(|&code| CODES[usize::from(number(code))]).collect()
+            codes.iter().map(|&code| CODES[usize::from(outcome_number(code))]).collect()
         };
         let packed = PackedOutcomes::of(&codes);
         let mut bytes = vec![7; codes.len().div_ceil(4)];
