@@ -3,12 +3,17 @@
 //!
 //! Positions stand for their orbits, see [`crate::orbits`], and are gone through by rows where the
 //! table has them: what an entry, or the entries for both sides to move, decides is decided for
-//! 64 positions at a time ([`candidates`]). What needs the moves of a position is asked for those
-//! that are left ([`successors`]). The order of the list does not depend on the number of threads.
+//! 64 positions at a time ([`candidates`]), and so are most moves ([`keepers`], [`kept`]), with the
+//! tables behind them ([`exits`]). What is left is asked of the moves of single positions
+//! ([`successors`]). The order of the list does not depend on the number of threads.
 
 mod candidates;
+mod exits;
+mod keepers;
+mod kept;
 mod listed;
 mod pattern;
+mod seen;
 mod successors;
 mod zugzwang;
 
@@ -31,7 +36,8 @@ pub use listed::ListedPosition;
 pub use pattern::{Pattern, PatternError, squares_of};
 pub use zugzwang::{Zugzwang, ZugzwangKind};
 
-use candidates::{Candidate, Findings, Gathering, Scan};
+use candidates::{Candidate, Gathering, Scan};
+use exits::FoundExit;
 use pattern::Image;
 
 /// What is asked for. What is left out is not looked at; all that is given must hold.
@@ -159,7 +165,9 @@ pub fn list(
         return Err(ListError::Question("no table is named"));
     };
     let lister = Lister::new(collection, member.table(), query)?;
-    let scan = Scan::new(&lister, options.memory)?;
+    let exits = if lister.compares_moves() { FoundExit::all(&lister)? } else { Vec::new() };
+    let scan = Scan::new(&lister, &exits, options.memory)?;
+    scan.leave_out(options.stop)?;
     let (counts, stop) = (ListCounts::default(), options.stop);
     let mut output = ListOutput { lister: &lister, scan: &scan, each, stop, counts };
     match query.longest {
@@ -374,12 +382,15 @@ impl ListOutput<'_, '_> {
                 for kind in kinds {
                     *self.counts.kinds.entry(kind).or_default() += 1;
                 }
-                self.counts.positions += found.len();
+                self.counts.positions += found.counted() + found.candidates.len() as u64;
                 self.go_on()
             });
         }
-        let mut take = |found: Findings| Ok(self.take(&found.candidates, usize::MAX)?.1);
-        scan.run(Gathering::All, &mut take)
+        let gathering = if self.each.is_none() { Gathering::Compared } else { Gathering::All };
+        scan.run(gathering, &mut |found| {
+            self.counts.positions += found.counted();
+            Ok(self.take(&found.candidates, usize::MAX)?.1)
+        })
     }
 
     /// The longest ones: as many lengths at a time, from the longest on, as may be enough.
@@ -430,7 +441,8 @@ impl ListOutput<'_, '_> {
         }
         for some in candidates.chunks(TOGETHER) {
             let _ = self.go_on()?;
-            let listed = some.par_iter().map(|candidate| self.scan.listed(candidate));
+            let (scan, shown) = (self.scan, self.each.is_some());
+            let listed = some.par_iter().map(|candidate| scan.listed(candidate, shown));
             for listed in listed.collect::<Result<Vec<Option<ListedPosition>>, ListError>>()? {
                 let Some(listed) = listed.filter(|_| taken < most) else { continue };
                 taken += 1;

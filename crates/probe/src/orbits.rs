@@ -11,7 +11,7 @@ use hoffman_board::{
     Bitboard, ByColor, Color, ListedPiece, Placement, Role, Square, Symmetry, Variant,
 };
 use hoffman_table::Table;
-use hoffman_table::rows::EntryRow;
+use hoffman_table::rows::{EntryRow, RowPlace};
 
 use crate::verify::Men;
 
@@ -213,7 +213,7 @@ impl<'a> Orbits<'a> {
     }
 
     /// The squares of a row's man with which the player not to move is not in check.
-    pub(crate) fn legal(&self, row: &EntryRow<'_>) -> Bitboard {
+    pub(crate) fn legal(&self, row: &RowPlace<'_>) -> Bitboard {
         let pieces = self.table.pieces();
         let square = |slot: usize| Square::new(u32::from(row.squares[slot]));
         let others = || (0..pieces.len()).filter(|&slot| slot != row.lane);

@@ -287,6 +287,36 @@ fn only_moves_and_unique_lines_say_which() {
     assert!(winning > 0 && winning < fastest, "{winning} {fastest}");
 }
 
+/// Moves are compared by rows, of entries as they are and of small tables, and one by one.
+#[test]
+fn moves_are_compared_alike_by_rows_and_one_by_one() {
+    let listed = |folder: &Path, table: &str, query: &str| {
+        let listed = run(folder, &format!("list {table} {query}"));
+        assert_eq!((listed.code, listed.err.as_str()), (0, ""), "{table} {query}");
+        let mut lines: Vec<String> = listed.out.lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    };
+    for (query, least) in [
+        ("--only-move --pattern bP:c5", 2_000),
+        ("--unique-line=fastest --distance ..3 --pattern wP:g6", 100),
+    ] {
+        let query = format!("{query} --json");
+        let rows = listed(tables(), "kpkp.htb", &query);
+        assert!(rows.len() >= least, "{query}: {}", rows.len());
+        // In little memory the entries are read by their indices.
+        assert!(rows == listed(tables(), "kpkp.htb", &format!("{query} --memory 48M")), "{query}");
+        assert!(rows == listed(small_kpkp(), "kpkp.hbf", &query), "{query}");
+    }
+    // As many as were found one by one.
+    for (query, count) in [("--only-move", 1_315_206), ("--unique-line", 5_577)] {
+        for (folder, table) in [(tables(), "krkp.htb"), (small_kpkp(), "krkp.hbf")] {
+            let counted = listed(folder, table, &format!("{query} --count"));
+            assert_eq!(counted, [format!("{table}: {count}")], "{query}");
+        }
+    }
+}
+
 #[test]
 fn lines_of_suicide_chess_end_with_the_last_man() {
     let folder = TempDir::new().unwrap();

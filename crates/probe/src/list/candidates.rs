@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use hoffman_board::{Bitboard, ByColor, Color, Placement, Variant};
-use hoffman_table::rows::{EntryRow, HeldEntries, RowKeys};
+use hoffman_table::rows::{EntryRow, HeldEntries, RowKeys, RowPlace};
 use hoffman_table::{EntryValue, RawEntry, Table, TableError, ZugzwangEntries};
 use rayon::prelude::*;
 
+use super::exits::{Exits, FoundExit};
+use super::keepers::KeepingMoves;
+use super::kept::{Kept, KeptValues};
 use super::pattern::{Image, Pattern};
-use super::successors::Seen;
+use super::seen::SeenNames;
 use super::zugzwang::{NEVER, ZugzwangKind, kind_of, moved, passed};
-use super::{ListError, Lister, ZugzwangOf, fail};
+use super::{ListError, ListQuery, Lister, ZugzwangOf, fail};
 use crate::collection::Collection;
 use crate::position::Position;
 
@@ -20,6 +23,9 @@ const CHUNK: u64 = 1 << 20;
 
 /// Entries that a thread takes at a time there.
 const BLOCK: usize = 1 << 12;
+
+/// How many positions are looked at by rows in the time in which the line from one is looked for.
+const ROWS_OF_ONE: u64 = 16;
 
 /// A position that may be one of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,17 +47,16 @@ impl Candidate {
 pub(super) struct Findings {
     /// Those that may be of the list.
     pub(super) candidates: Vec<Candidate>,
-    /// How many there are besides whose entries are only counted, by the bits of the entry.
+    /// How many there are besides that are only counted, by the bits of the entry.
     counts: ByColor<Vec<u64>>,
     /// Why it is not all.
     failure: Option<TableError>,
 }
 
 impl Findings {
-    /// How many positions were found.
-    pub(super) fn len(&self) -> u64 {
-        let counted: u64 = self.counts.white.iter().chain(&self.counts.black).sum();
-        counted + self.candidates.len() as u64
+    /// How many positions were found that are only counted.
+    pub(super) fn counted(&self) -> u64 {
+        self.counts.white.iter().chain(&self.counts.black).sum()
     }
 }
 
@@ -60,8 +65,10 @@ impl Findings {
 pub(super) enum Gathering {
     /// All.
     All,
-    /// All, and where only their number by entries matters, only that.
+    /// All, and where only their number by entries matters, only that; moves are not looked at.
     Counts,
+    /// All, and only the number of those that need not be looked at by themselves.
+    Compared,
     /// Those whose end is so many plies away: the least, and the most.
     Lengths(u32, u32),
 }
@@ -73,10 +80,15 @@ pub(super) type Sink<'s> = dyn FnMut(Findings) -> Result<ControlFlow<()>, ListEr
 pub(super) struct Scan<'a> {
     pub(super) lister: &'a Lister<'a>,
     rows: Option<ByRows<'a>>,
+    /// What their moves have to keep, if these matter.
+    pub(super) kept: Option<KeptValues<'a>>,
+    /// The tables behind them, as far as they are in memory.
+    pub(super) exits: Exits<'a>,
     /// All positions that are asked for, if the table could tell them by itself.
     told: Option<Vec<Candidate>>,
-    /// What is known of lines without a choice.
-    pub(super) seen: Seen,
+    /// What is known of lines without a choice from positions that have no index in `kept` or
+    /// `exits`.
+    pub(super) named: SeenNames,
 }
 
 /// What is asked of the rows.
@@ -86,6 +98,8 @@ struct RowQuery<'r> {
     accepted: ByColor<Vec<bool>>,
     /// Whether entries are only counted.
     counts: bool,
+    /// Whether positions with several moves as good as each other are left out.
+    compares: bool,
 }
 
 /// The entries of a table with rows, and what is decided by their bits.
@@ -101,14 +115,18 @@ struct ByRows<'a> {
 
 impl<'a> Scan<'a> {
     /// Reads the entries if they fit into so many bytes as they are packed.
-    pub(super) fn new(lister: &'a Lister<'a>, memory: u64) -> Result<Scan<'a>, ListError> {
+    pub(super) fn new(
+        lister: &'a Lister<'a>,
+        exits: &'a [FoundExit],
+        memory: u64,
+    ) -> Result<Scan<'a>, ListError> {
         let table = lister.table();
         let codec = table.codec();
         if lister.query.zugzwang == Some(ZugzwangOf::Mutual)
             && !lister.compares_moves()
             && let Some(found) = table.mutual_zugzwangs().map_err(fail)?
         {
-            let mut scan = Scan { lister, rows: None, told: None, seen: Seen::default() };
+            let mut scan = Scan::by_index(lister);
             let told = scan.representatives(&found);
             scan.told = Some(told);
             return Ok(scan);
@@ -116,7 +134,7 @@ impl<'a> Scan<'a> {
 
         let fits = codec.area_bytes(table.space().size()) <= memory;
         let Some(kinds) = HeldEntries::kinds(table).filter(|_| fits) else {
-            return Ok(Scan { lister, rows: None, told: None, seen: Seen::default() });
+            return Ok(Scan::by_index(lister));
         };
         let value = |key: usize, turn: Color| {
             HeldEntries::number(codec, key).and_then(|number| codec.value(number, turn))
@@ -137,12 +155,45 @@ impl<'a> Scan<'a> {
             worth,
         };
 
+        let mut scan = Scan { rows: Some(rows), ..Scan::by_index(lister) };
         let is_plain = lister.collection.given().first().is_some_and(|member| member.is_plain());
-        let seen = match lister.query.unique_line {
-            Some(_) if is_plain => Seen::of_size(table.space().size()),
-            _ => Seen::default(),
+        let keeps = match lister.query {
+            _ if !is_plain || table.variant() != Variant::Normal => None,
+            ListQuery { only_move: true, .. } => Some(Kept::Outcome),
+            ListQuery { unique_line, .. } => unique_line.map(Kept::Line),
         };
-        Ok(Scan { lister, rows: Some(rows), told: None, seen })
+        if let Some(keeps) = keeps {
+            scan.exits = Exits::new(exits, keeps, memory - codec.area_bytes(table.space().size()))?;
+            scan.kept = Some(KeptValues::new(table, kinds, keeps));
+        }
+        Ok(scan)
+    }
+
+    /// Without rows.
+    fn by_index(lister: &'a Lister<'a>) -> Scan<'a> {
+        let (exits, named) = (Exits::default(), SeenNames::default());
+        Scan { lister, rows: None, kept: None, exits, told: None, named }
+    }
+
+    /// Finds out by rows which positions are of no line in which the winner never has a choice, if
+    /// such lines are asked for, in the tables behind this one and here; unless the lines from so
+    /// few positions are asked for that these are sooner looked at one by one.
+    pub(super) fn leave_out(&self, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), ListError> {
+        let (Some(rows), Some(kept)) = (&self.rows, &self.kept) else { return Ok(()) };
+        if !kept.is_of_lines() {
+            return Ok(());
+        }
+        let mut asked = 0;
+        self.run(Gathering::Counts, &mut |found| {
+            asked += found.counted() + found.candidates.len() as u64;
+            if stop() { Err(ListError::Stopped) } else { Ok(ControlFlow::Continue(())) }
+        })?;
+        let all = self.lister.table().space().size() + self.exits.size();
+        if asked < all / ROWS_OF_ONE {
+            return Ok(());
+        }
+        self.exits.leave_out(stop)?;
+        kept.leave_out((&rows.entries, &self.exits), stop)
     }
 
     /// Hands on what there is to gather.
@@ -153,6 +204,7 @@ impl<'a> Scan<'a> {
             return sink(Findings { candidates, ..Findings::default() }).map(|_| ());
         }
         let Some(rows) = &self.rows else { return self.run_by_index(gathering, sink) };
+        let query = self.lister.query;
         let accepted = |turn: Color| {
             let keys = rows.accepted.get(turn).iter().enumerate();
             let asked = |(key, &accepted): (usize, &bool)| {
@@ -164,7 +216,9 @@ impl<'a> Scan<'a> {
         let asked = RowQuery {
             rows,
             accepted: ByColor::new_with(accepted),
-            counts: gathering == Gathering::Counts && self.lister.query.zugzwang.is_none(),
+            counts: gathering == Gathering::Counts && query.zugzwang.is_none()
+                || gathering == Gathering::Compared && query.unique_line.is_none(),
+            compares: gathering != Gathering::Counts && query.zugzwang.is_none(),
         };
 
         let mut result = Ok(());
@@ -196,7 +250,7 @@ impl<'a> Scan<'a> {
     /// Whether an entry is one of those that are gathered.
     fn is_gathered(&self, gathering: Gathering, raw: RawEntry) -> bool {
         match gathering {
-            Gathering::All | Gathering::Counts => true,
+            Gathering::All | Gathering::Counts | Gathering::Compared => true,
             Gathering::Lengths(least, most) => (least..=most).contains(&self.plies(raw)),
         }
     }
@@ -238,7 +292,7 @@ impl<'a> Scan<'a> {
         }
         let accepted = asked.accepted.get(row.turn).as_slice();
         let (once, alone) = lister.orbits.counted(row);
-        let lanes = self.fitting(row, once & lister.orbits.legal(row));
+        let lanes = self.fitting(row, once & lister.orbits.legal(&row.place()));
         if (lanes | alone).is_empty() {
             return Ok(());
         }
@@ -258,13 +312,14 @@ impl<'a> Scan<'a> {
             let found = &mut found.candidates;
             return self.look_for_zugzwangs(asked, of, found, (row, &keys, lanes));
         }
+        let (taken, counted) = self.by_moves(asked, (row, &keys, lanes))?;
         let counts = found.counts.get_mut(row.turn).as_mut_slice();
         for (square, index) in row.positions() {
             let key = keys.at(square, index);
-            if lanes.0 >> square & 1 == 0 || !is_asked(key) {
+            if taken.0 >> square & 1 == 0 || !is_asked(key) {
                 continue;
             }
-            if let Some(count) = counts.get_mut(key) {
+            if let Some(count) = counts.get_mut(key).filter(|_| counted.0 >> square & 1 != 0) {
                 *count += 1;
             } else {
                 let raw = self.number(key);
@@ -272,6 +327,30 @@ impl<'a> Scan<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The squares of a row's man with which positions are not left out for their moves, and those
+    /// of them with which they need not be looked at by themselves.
+    fn by_moves(
+        &self,
+        asked: &RowQuery<'_>,
+        (row, keys, lanes): (&EntryRow<'_>, &RowKeys<'_>, Bitboard),
+    ) -> Result<(Bitboard, Bitboard), TableError> {
+        let is_plain = asked.compares && row.en_passant.is_none();
+        let Some(kept) = self.kept.as_ref().filter(|_| is_plain) else {
+            let undecided = asked.compares && self.lister.compares_moves();
+            return Ok((lanes, if undecided { Bitboard::EMPTY } else { lanes }));
+        };
+        if !self.lister.query.only_move {
+            let left_out = kept.seen.those_of_no_line(row.positions());
+            return Ok((lanes & !left_out, Bitboard::EMPTY));
+        }
+        let accepted = asked.accepted.get(row.turn).as_slice();
+        let is_asked = |key: usize| accepted.get(key) == Some(&true);
+        let own = kept.to_keep((row, keys, lanes), is_asked);
+        let moves =
+            KeepingMoves::count(kept, (&asked.rows.entries, &self.exits), row.place(), &own)?;
+        Ok((moves.only | moves.open, moves.only))
     }
 
     /// The squares of a row's man with which the pattern is there, if there is one.
@@ -296,8 +375,7 @@ impl<'a> Scan<'a> {
     ) -> Result<(), TableError> {
         let rows = asked.rows;
         let turn = row.turn;
-        let mut other = *row;
-        other.turn = turn.other();
+        let other = RowPlace { turn: turn.other(), ..row.place() };
         let accepted = asked.accepted.get(turn).as_slice();
         let (moved, passed) = (&rows.worth.get(turn).0, &rows.worth.get(turn.other()).1);
         let own = |square, index| {
@@ -320,7 +398,7 @@ impl<'a> Scan<'a> {
             return Ok(());
         }
 
-        let others = rows.entries.row_of_other(row, asking)?;
+        let others = rows.entries.keys_at(&other, asking)?;
         for (square, index) in row.positions().filter(|&(s, _)| asking.0 >> s & 1 != 0) {
             let other_key = usize::from(others[usize::from(square & 63)]);
             let is_worse = |own: i32| passed.get(other_key).is_some_and(|&other| own < other);
@@ -360,11 +438,13 @@ impl<'a> Scan<'a> {
         member.find(position, position.en_passant, inverted)
     }
 
-    /// What the table says of a position that it has, if its entries are held.
+    /// What the table, or one behind it, says of a position, if its entries are held.
     pub(super) fn held_value(&self, position: &Position) -> Option<EntryValue> {
         let entries = &self.rows.as_ref()?.entries;
-        let (index, turn) = self.held_index(position)?;
-        self.value(entries.entry(index).ok(), turn)
+        match self.held_index(position) {
+            Some((index, turn)) => self.value(entries.entry(index).ok(), turn),
+            None => self.exits.value(position),
+        }
     }
 
     fn number(&self, key: usize) -> Option<RawEntry> {

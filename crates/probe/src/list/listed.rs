@@ -32,10 +32,12 @@ pub struct ListedPosition {
 }
 
 impl Scan<'_> {
-    /// What is to be said of a candidate; none if its moves are not what is asked for.
+    /// What is to be said of a candidate; none if its moves are not what is asked for. Lines are
+    /// left out unless it is `shown`.
     pub(super) fn listed(
         &self,
         candidate: &Candidate,
+        shown: bool,
     ) -> Result<Option<ListedPosition>, ListError> {
         let lister = self.lister;
         let table = lister.table();
@@ -64,7 +66,7 @@ impl Scan<'_> {
         }
 
         if let Some(how) = lister.query.unique_line {
-            match self.unique_line(&listed.position, &listed.known, how)? {
+            match self.unique_line(&listed.position, &listed.known, (how, shown))? {
                 Some(line) => listed.line = line,
                 None => return Ok(None),
             }

@@ -1,15 +1,12 @@
 //! What only the moves of a position tell: whether one of them alone keeps the result, and whether
 //! the winner never has a choice.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use hoffman_board::{Color, Outcome, OutcomeBounds, Value};
 use hoffman_control::PruneEffect;
 use hoffman_table::{EntryValue, Table};
 
 use super::candidates::Scan;
+use super::seen::SeenPlace;
 use super::{ListError, UniqueLine};
 use crate::collection::table_name;
 use crate::lines::{Known, assess, assess_move};
@@ -59,12 +56,13 @@ impl Scan<'_> {
     }
 
     /// A line of best play in which the winner never has a choice; none if there is none. The
-    /// loser has all moves that lose last, of which one that leads to such a line is enough.
+    /// loser has all moves that lose last, of which one that leads to such a line is enough. The
+    /// line is empty unless it is `shown`.
     pub(super) fn unique_line(
         &self,
         position: &Position,
         known: &Known,
-        how: UniqueLine,
+        (how, shown): (UniqueLine, bool),
     ) -> Result<Option<Vec<Move>>, ListError> {
         let Some(value) = known.distance() else { return Ok(None) };
         let Some(winner) = value.winner(known.turn) else { return Ok(None) };
@@ -72,7 +70,7 @@ impl Scan<'_> {
         if !search.is_unique(position, value)? {
             return Ok(None);
         }
-        search.line(position, value).map(Some)
+        if shown { search.line(position, value).map(Some) } else { Ok(Some(Vec::new())) }
     }
 
     /// What a move leads to; none if the rules of the table know no such move.
@@ -145,12 +143,12 @@ impl LineSearch<'_> {
         if is_end(position, value) {
             return Ok(true);
         }
-        let place = self.scan.seen.place(self.scan, position);
-        if let Some(found) = self.scan.seen.get(&place) {
+        let place = SeenPlace::new(self.scan, position);
+        if let Some(found) = place.get() {
             return Ok(found);
         }
         let found = self.next(position, value)?.is_some();
-        self.scan.seen.set(place, found);
+        place.set(found);
         Ok(found)
     }
 
@@ -214,68 +212,6 @@ impl LineSearch<'_> {
         }
         let known = assess(self.scan.collection(), position)?;
         self.scan.step(position, &known, m)
-    }
-}
-
-/// The positions that were looked at for a line, so that each is looked at once: two bits an index
-/// of the table, and names of positions in others.
-#[derive(Debug, Default)]
-pub(super) struct Seen {
-    held: Vec<AtomicU8>,
-    others: [Mutex<HashMap<String, bool>>; SHARDS],
-}
-
-/// Pieces of what is known of other tables' positions, each with a lock.
-const SHARDS: usize = 16;
-
-/// Where it stands whether a position was looked at.
-pub(super) enum SeenPlace {
-    Held(u64),
-    Named(String),
-}
-
-impl Seen {
-    /// Room for the positions of a table of so many indices.
-    pub(super) fn of_size(indices: u64) -> Seen {
-        let held = (0..indices.div_ceil(4)).map(|_| AtomicU8::new(0)).collect();
-        Seen { held, ..Seen::default() }
-    }
-
-    fn place(&self, scan: &Scan<'_>, position: &Position) -> SeenPlace {
-        let index = scan.held_index(position).filter(|_| !self.held.is_empty());
-        index.map_or_else(
-            || SeenPlace::Named(position.short_fen()),
-            |(index, _)| SeenPlace::Held(index),
-        )
-    }
-
-    fn get(&self, place: &SeenPlace) -> Option<bool> {
-        match place {
-            SeenPlace::Held(index) => {
-                let bits = self.held.get((index / 4) as usize)?.load(Relaxed) >> (index % 4 * 2);
-                (bits & 1 != 0).then_some(bits & 2 != 0)
-            }
-            SeenPlace::Named(name) => self.shard(name).get(name).copied(),
-        }
-    }
-
-    fn set(&self, place: SeenPlace, found: bool) {
-        match place {
-            SeenPlace::Held(index) => {
-                if let Some(bits) = self.held.get((index / 4) as usize) {
-                    bits.fetch_or((1 | u8::from(found) << 1) << (index % 4 * 2), Relaxed);
-                }
-            }
-            SeenPlace::Named(name) => {
-                self.shard(&name).insert(name, found);
-            }
-        }
-    }
-
-    fn shard(&self, name: &str) -> MutexGuard<'_, HashMap<String, bool>> {
-        let sum: usize = name.bytes().map(usize::from).sum();
-        // No code panics while it holds the lock.
-        self.others[sum % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -97,7 +97,7 @@ struct RowCounter<'a> {
 impl RowCounter<'_> {
     fn count(&self, row: &EntryRow<'_>, share: &mut Share) {
         let (once, alone) = self.counter.orbits.counted(row);
-        let legal = once & self.counter.orbits.legal(row);
+        let legal = once & self.counter.orbits.legal(&row.place());
         if (legal | alone).is_empty() {
             return;
         }

@@ -13,7 +13,7 @@ use super::*;
 use crate::convert::{ConvertTarget, convert};
 use crate::entries::{EntryValue, RawEntry};
 use crate::foreign::Row;
-use crate::rows::{EntryRow, HeldEntries, Taking, Wanted};
+use crate::rows::{EntryRow, HeldEntries, RowPlace, Taking, Wanted};
 use crate::stop::Stop;
 
 /// Entries that follow from their indices.
@@ -190,11 +190,13 @@ fn rows_that_are_shown_hold_the_entries() {
             }
             *seen += count;
             let keys = held.row(row).expect("keys");
-            let others = held.row_of_other(row, Bitboard(row.lanes)).expect("keys");
+            let turn = row.turn.other();
+            let place = RowPlace { turn, ..row.place() };
+            let others = held.keys_at(&place, Bitboard(row.lanes)).expect("keys");
             let mut squares = *row.squares;
             for (square, index) in row.positions() {
                 squares[row.lane] = square;
-                let other = space.encode_squares(&squares, row.turn.other(), None);
+                let other = space.encode_squares(&squares, turn, None);
                 let both = [
                     (Some(index), keys.at(square, index)),
                     (other, usize::from(others[usize::from(square)])),

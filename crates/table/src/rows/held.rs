@@ -3,11 +3,13 @@
 use std::ops::ControlFlow;
 
 use arrayvec::ArrayVec;
-use hoffman_board::{Bitboard, ByColor, Color, ListedPiece, MAX_PIECES, Piece, Role, Square};
+use hoffman_board::{
+    Bitboard, ByColor, Color, ListedPiece, MAX_PIECES, Piece, PieceSlot, Role, Square, Symmetry,
+};
 use hoffman_space::Code;
 
 use super::key_codes::word_at;
-use super::scan::{EntryRow, has_rows, scan_in_order, scan_with};
+use super::scan::{EntryRow, RowPlace, has_rows, scan_in_order, scan_with};
 use crate::entries::{EntryCodec, RawEntry};
 use crate::foreign::Row;
 use crate::reader::{Table, TableError};
@@ -21,6 +23,8 @@ const MOST_BITS: u8 = 16;
 pub struct HeldEntries<'t> {
     table: &'t Table,
     held: Held,
+    /// See [`kings_of`].
+    kings: Option<ByColor<PieceSlot>>,
 }
 
 #[derive(Debug)]
@@ -62,6 +66,22 @@ fn packed_key(area: &[u8], codec: EntryCodec, index: u64) -> usize {
     (word_at(area, index * u64::from(bits)) & ((1 << bits) - 1)) as usize
 }
 
+/// The kings' slots; none if there are none, or like men are told apart by their slots, so that
+/// their squares have to be dealt out anew for every placement.
+fn kings_of(table: &Table) -> Option<ByColor<PieceSlot>> {
+    let (pieces, space) = (table.pieces(), table.space());
+    let slots = |color, role| {
+        let is_one = |&slot: &PieceSlot| (pieces[slot].color, pieces[slot].role) == (color, role);
+        (0..pieces.len()).filter(is_one).collect::<ArrayVec<PieceSlot, MAX_PIECES>>()
+    };
+    let is_free = |piece: &ListedPiece| space.is_free_of_order(&slots(piece.color, piece.role));
+    if !pieces.iter().all(is_free) {
+        return None;
+    }
+    let king = |color| slots(color, Role::King).first().copied();
+    Some(ByColor { white: king(Color::White)?, black: king(Color::Black)? })
+}
+
 impl<'t> HeldEntries<'t> {
     /// How many keys there can be of the entries of a table; none if they are too many to count
     /// them one by one, or the table has no rows.
@@ -88,11 +108,11 @@ impl<'t> HeldEntries<'t> {
                 Box::new(std::array::from_fn(key))
             };
             let held = Held::Codes { walker, keys: ByColor::new_with(keys) };
-            return Ok(HeldEntries { table, held });
+            return Ok(HeldEntries { table, held, kings: kings_of(table) });
         }
         let mut area = Vec::new();
         table.read_packed(&mut area)?;
-        Ok(HeldEntries { table, held: Held::Packed(area) })
+        Ok(HeldEntries { table, held: Held::Packed(area), kings: kings_of(table) })
     }
 
     /// What an entry holds whose key this is.
@@ -123,69 +143,84 @@ impl<'t> HeldEntries<'t> {
         let source = match &self.held {
             Held::Packed(area) => KeySource::Packed(area, self.table.codec()),
             Held::Codes { keys, .. } => {
-                let all = (row, Bitboard(row.lanes));
-                KeySource::BySquare(self.by_square(all, row.turn, keys)?)
+                let (place, lanes) = (row.place(), Bitboard(row.lanes));
+                KeySource::BySquare(self.by_square(&place, row.en_passant, lanes, keys)?)
             }
         };
         Ok(RowKeys(source))
     }
 
-    /// The keys of the same row with the other side to move and the man on these squares of it, by
-    /// square, as far as these positions are in the table.
+    /// The keys of positions with the man on these squares, without a right to capture en passant,
+    /// by square, as far as these positions are in the table. The others may stand anywhere.
     ///
     /// # Errors
     ///
     /// As for [`Table::entry`].
-    pub fn row_of_other(
-        &self,
-        row: &EntryRow<'_>,
-        lanes: Bitboard,
-    ) -> Result<[u16; 64], TableError> {
-        let turn = row.turn.other();
+    pub fn keys_at(&self, row: &RowPlace<'_>, lanes: Bitboard) -> Result<[u16; 64], TableError> {
         let area = match &self.held {
             Held::Packed(area) => area,
-            Held::Codes { keys, .. } => {
-                // Rights belong to the side that is to move.
-                let mut other = *row;
-                other.en_passant = None;
-                return self.by_square((&other, lanes), turn, keys);
-            }
+            Held::Codes { keys, .. } => return self.by_square(row, None, lanes, keys),
         };
-        let (codec, space) = (self.table.codec(), self.table.space());
-        let key = |index| packed_key(area, codec, index) as u16;
+        let codec = self.table.codec();
         let mut keys = [0; 64];
-        if space.has_side_bit() {
-            let cursor = space.cursor(row.squares, turn, None);
-            cursor.visit_lane(row.lane, lanes.0, |run, index, step| {
+        self.indices_at(row, lanes, |square, index| {
+            keys[usize::from(square) & 63] = packed_key(area, codec, index) as u16;
+        });
+        Ok(keys)
+    }
+
+    /// Calls `visit` with these squares and the indices of the positions, as far as they are in
+    /// the table.
+    #[inline]
+    pub fn indices_at(&self, row: &RowPlace<'_>, lanes: Bitboard, mut visit: impl FnMut(u8, u64)) {
+        let space = self.table.space();
+        if let Some(symmetry) = self.symmetry_of(row) {
+            let squares = row.squares.map(|square| symmetry.apply_index(square & 63));
+            let (cursor, inverse) = (space.cursor(&squares, row.turn, None), symmetry.inverse());
+            cursor.visit_lane(row.lane, symmetry.apply_set(lanes.0), |run, index, step| {
                 for (i, square) in (0..).zip(Bitboard(run)) {
-                    keys[square as usize & 63] = key(index + i * step);
+                    visit(inverse.apply_index(square as u8), index + i * step);
                 }
             });
-            return Ok(keys);
+            return;
         }
-        // They are elsewhere.
+        // They are elsewhere, or not all of them turned alike.
         let mut squares = *row.squares;
         for square in lanes {
             squares[row.lane] = square as u8;
-            let index = space.encode_squares(&squares, turn, None);
-            keys[square as usize & 63] = index.map_or(0, key);
+            if let Some(index) = space.encode_squares(&squares, row.turn, None) {
+                visit(square as u8, index);
+            }
         }
-        Ok(keys)
+    }
+
+    /// The symmetry that leads all positions of a row to indices of their own.
+    fn symmetry_of(&self, row: &RowPlace<'_>) -> Option<Symmetry> {
+        let space = self.table.space();
+        let kings = self.kings?;
+        if !space.has_side_bit() || kings.white == row.lane || kings.black == row.lane {
+            return None;
+        }
+        let [white, black] =
+            [kings.white, kings.black].map(|king| Square::new(u32::from(row.squares[king] & 63)));
+        Some(Symmetry::canonical(space.symmetry(), white, black))
     }
 
     /// Keys from the codes that the table holds.
     fn by_square(
         &self,
-        (row, squares): (&EntryRow<'_>, Bitboard),
-        turn: Color,
+        row: &RowPlace<'_>,
+        en_passant: Option<Square>,
+        squares: Bitboard,
         keys: &ByColor<Box<[u16; 256]>>,
     ) -> Result<[u16; 64], TableError> {
+        let turn = row.turn;
         let placed = self.table.pieces().iter().zip(row.squares);
         let man = |(piece, &square): (&ListedPiece, &u8)| {
             (Square::new(u32::from(square)), Piece { color: piece.color, role: piece.role })
         };
         let mut men: ArrayVec<_, MAX_PIECES> = placed.map(man).collect();
-        let (walks, en_passant) = (row.lane, row.en_passant);
+        let walks = row.lane;
         let asked = Row { men: &mut men, walks, squares, turn, en_passant };
         let mut codes = [0; 64];
         let rest = self.table.row_codes(&asked, &mut codes);
@@ -195,7 +230,7 @@ impl<'t> HeldEntries<'t> {
         let (codec, mut squares) = (self.table.codec(), *row.squares);
         for square in rest {
             squares[row.lane] = square as u8;
-            let index = self.table.space().encode_squares(&squares, turn, row.en_passant);
+            let index = self.table.space().encode_squares(&squares, turn, en_passant);
             let Some(index) = index else { continue };
             let key = codec.bits_of(self.table.entry(index)?.0, 0);
             found[square as usize & 63] = key.map_err(|e| self.table.error(e.into()))?;

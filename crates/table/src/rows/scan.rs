@@ -31,7 +31,23 @@ pub struct EntryRow<'a> {
     indices: &'a [u64],
 }
 
-impl EntryRow<'_> {
+/// Where the men of positions stand that differ in the square of one man, and who is to move.
+#[derive(Clone, Copy, Debug)]
+pub struct RowPlace<'a> {
+    /// The squares of all slots but `lane`.
+    pub squares: &'a [u8; MAX_PIECES],
+    /// The slot of the piece that stands on different squares.
+    pub lane: PieceSlot,
+    /// Who is to move.
+    pub turn: Color,
+}
+
+impl<'a> EntryRow<'a> {
+    /// Where its men stand.
+    pub fn place(&self) -> RowPlace<'a> {
+        RowPlace { squares: self.squares, lane: self.lane, turn: self.turn }
+    }
+
     /// The square and the index of every position.
     #[inline(always)]
     pub fn positions(&self) -> impl Iterator<Item = (u8, u64)> {

@@ -1,0 +1,231 @@
+//! The tables that captures and promotions lead to, asked by rows, and in the end the tables behind
+//! these.
+
+use std::sync::Arc;
+
+use arrayvec::ArrayVec;
+use hoffman_board::{Bitboard, Color, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Square};
+use hoffman_table::rows::{HeldEntries, RowPlace};
+use hoffman_table::{EntryValue, TableError};
+
+use super::kept::{Kept, KeptValues, NOTHING, worth_of};
+use super::seen::Seen;
+use super::{ListError, Lister, fail};
+use crate::open_table::OpenTable;
+use crate::position::Position;
+use crate::verify::endings_after;
+
+/// The men of a position but for one, who walks.
+pub(super) type FixedMen = ArrayVec<(Square, Color, Role), MAX_PIECES>;
+
+/// A table that answers all positions of an ending.
+#[derive(Debug)]
+pub(super) struct FoundExit {
+    ending: Material,
+    member: Arc<OpenTable>,
+    /// Whether it does with the colours exchanged.
+    swapped: bool,
+}
+
+impl FoundExit {
+    /// Those that the table of a list leads to, as far as there are any; for lines also those that
+    /// these lead to. A table comes behind those that its moves lead to.
+    pub(super) fn all(lister: &Lister<'_>) -> Result<Vec<FoundExit>, ListError> {
+        let mut found: Vec<FoundExit> = Vec::new();
+        let mut endings = endings_after(lister.table());
+        let mut next = 0;
+        while let Some(&ending) = endings.get(next) {
+            next += 1;
+            let Some(position) = some_position(&ending) else { continue };
+            let Some(hit) = lister.collection.lookup_plain(&position)? else { continue };
+            if lister.query.unique_line.is_some() {
+                let further = endings_after(hit.table());
+                endings.extend(further.iter().filter(|e| !found.iter().any(|f| f.ending == **e)));
+                let mut seen = Vec::new();
+                endings.retain(|ending| {
+                    !seen.contains(ending) && {
+                        seen.push(*ending);
+                        true
+                    }
+                });
+            }
+            found.push(FoundExit { ending, swapped: hit.inverted, member: hit.member });
+        }
+        let pawns = |ending: &Material| ending.count.white.pawn + ending.count.black.pawn;
+        found.sort_by_key(|f| (f.ending.men(), pawns(&f.ending)));
+        Ok(found)
+    }
+}
+
+/// Men of an ending on squares of theirs; none if they are too many.
+fn some_position(ending: &Material) -> Option<Position> {
+    let (mut pawns, mut white, mut black) = (8..56, (0..64).rev(), 0..64);
+    let mut men = FixedMen::new();
+    for color in Color::ALL {
+        for role in Role::ALL {
+            for _ in 0..*ending.count.get(color).get(role) {
+                let square = match (role, color) {
+                    (Role::Pawn, _) => pawns.next(),
+                    (_, Color::White) => white.next(),
+                    (_, Color::Black) => black.next(),
+                };
+                men.try_push((Square::new(square?), color, role)).ok()?;
+            }
+        }
+    }
+    let apart = |(i, man): (usize, &(Square, Color, Role))| men[..i].iter().all(|m| m.0 != man.0);
+    let are_apart = men.iter().enumerate().all(apart);
+    are_apart.then(|| Position::from_men(men.iter().copied(), Color::White, None))
+}
+
+/// A table with its entries in memory.
+struct HeldExit<'a> {
+    found: &'a FoundExit,
+    entries: HeldEntries<'a>,
+    kept: KeptValues<'a>,
+}
+
+/// The tables behind a table.
+#[derive(Default)]
+pub(super) struct Exits<'a>(Vec<HeldExit<'a>>);
+
+/// What moves to a row of positions are worth.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ExitRow {
+    /// Where the moves are legal.
+    pub(super) legal: Bitboard,
+    /// What they are worth there.
+    pub(super) worth: [u16; 64],
+    /// Where they lead to positions of no line in which the winner never has a choice.
+    pub(super) of_no_line: Bitboard,
+}
+
+impl<'a> Exits<'a> {
+    /// Reads the entries of those tables that have what is to be kept, as far as they fit into so
+    /// many bytes.
+    pub(super) fn new(
+        found: &'a [FoundExit],
+        kept: Kept,
+        mut memory: u64,
+    ) -> Result<Exits<'a>, ListError> {
+        let mut exits = Vec::new();
+        for found in found {
+            let table = found.member.table();
+            let size = table.codec().area_bytes(table.space().size());
+            let tells = found.member.is_plain() && found.member.is_complete(kept != Kept::Outcome);
+            let Some(kinds) = HeldEntries::kinds(table).filter(|_| tells && size <= memory) else {
+                continue;
+            };
+            memory -= size;
+            let entries = HeldEntries::of(table).map_err(fail)?;
+            exits.push(HeldExit { found, entries, kept: KeptValues::new(table, kinds, kept) });
+        }
+        Ok(Exits(exits))
+    }
+
+    /// See [`KeptValues::leave_out`], of every table.
+    pub(super) fn leave_out(&self, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), ListError> {
+        self.0.iter().try_for_each(|exit| exit.kept.leave_out((&exit.entries, self), stop))
+    }
+
+    /// How many indices they have together.
+    pub(super) fn size(&self) -> u64 {
+        self.0.iter().map(|exit| exit.found.member.table().space().size()).sum()
+    }
+
+    /// The table of an ending, and whether it has it with the colours exchanged.
+    fn of(&self, material: &Material) -> Option<(&HeldExit<'a>, bool)> {
+        let swapped = material.swapped();
+        let holds =
+            |exit: &&HeldExit<'_>| exit.found.ending == *material || exit.found.ending == swapped;
+        let exit = self.0.iter().find(holds)?;
+        Some((exit, exit.found.swapped != (exit.found.ending != *material)))
+    }
+
+    /// What a table says of a position.
+    pub(super) fn value(&self, position: &Position) -> Option<EntryValue> {
+        let (exit, swaps) = self.of(&position.material())?;
+        let (index, turn) = exit.found.member.find(position, position.en_passant, swaps)?;
+        let raw = exit.entries.entry(index).ok()?;
+        exit.found.member.table().codec().value(raw, turn)
+    }
+
+    /// Where it stands what is known of the lines from a position.
+    pub(super) fn seen(&self, position: &Position) -> Option<(&Seen, u64)> {
+        let (exit, swaps) = self.of(&position.material())?;
+        let (index, _) = exit.found.member.find(position, position.en_passant, swaps)?;
+        Some((&exit.kept.seen, index))
+    }
+
+    /// What moves to positions with the walking man on these squares are worth; none if no table
+    /// is at hand that tells.
+    pub(super) fn ask(
+        &self,
+        men: &FixedMen,
+        walker: (Color, Role),
+        squares: Bitboard,
+        turn: Color,
+    ) -> Result<Option<ExitRow>, TableError> {
+        let all = men.iter().map(|&(_, color, role)| (color, role));
+        let material = Material::from_men(all.chain([walker]));
+        let Some((exit, swaps)) = self.of(&material) else { return Ok(None) };
+        exit.ask((men, walker), squares, turn, swaps)
+    }
+}
+
+impl HeldExit<'_> {
+    fn ask(
+        &self,
+        (men, walker): (&FixedMen, (Color, Role)),
+        squares: Bitboard,
+        turn: Color,
+        swaps: bool,
+    ) -> Result<Option<ExitRow>, TableError> {
+        let flip = if swaps { 56 } else { 0 };
+        let turned = |color: Color| if swaps { color.other() } else { color };
+        let Some((placed, lane)) = self.placed(men, walker, swaps) else { return Ok(None) };
+        let lanes = if swaps { squares.flip_vertical() } else { squares };
+
+        let place = RowPlace { squares: &placed, lane, turn: turned(turn) };
+        let legal = lanes & self.kept.legal(&place);
+        let none = Bitboard::EMPTY;
+        let mut row = ExitRow { legal: none, worth: [NOTHING; 64], of_no_line: none };
+        if legal.is_empty() {
+            return Ok(Some(row));
+        }
+        let keys = self.entries.keys_at(&place, legal)?;
+        let worth = self.kept.behind(turn, swaps);
+        for square in legal {
+            let key = keys[square as usize & 63];
+            row.worth[(square as usize ^ flip) & 63] = worth_of(worth, key);
+        }
+        let of_no_line = self.kept.of_no_line(&self.entries, &place, legal);
+        let turned_back = |set: Bitboard| if swaps { set.flip_vertical() } else { set };
+        (row.legal, row.of_no_line) = (turned_back(legal), turned_back(of_no_line));
+        Ok(Some(row))
+    }
+
+    /// The squares of the men by slot of the table, and the slot of the one who walks.
+    fn placed(
+        &self,
+        men: &FixedMen,
+        walker: (Color, Role),
+        swaps: bool,
+    ) -> Option<([u8; MAX_PIECES], PieceSlot)> {
+        let pieces = self.found.member.table().pieces();
+        let is_of = |piece: &ListedPiece, (color, role): (Color, Role)| {
+            piece.role == role && (piece.color == color) != swaps
+        };
+        let lane = pieces.iter().position(|piece| is_of(piece, walker))?;
+        let mut squares = [0; MAX_PIECES];
+        let mut taken = 1_u32 << lane;
+        for &(square, color, role) in men {
+            let is_free =
+                |slot: &PieceSlot| taken >> slot & 1 == 0 && is_of(&pieces[*slot], (color, role));
+            let slot = (0..pieces.len()).find(is_free)?;
+            taken |= 1 << slot;
+            squares[slot] = square as u8 ^ if swaps { 56 } else { 0 };
+        }
+        Some((squares, lane))
+    }
+}

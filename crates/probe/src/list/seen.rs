@@ -1,0 +1,113 @@
+//! Which positions are of a line in which the winner never has a choice, as far as it is known, so
+//! that each is looked at once.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hoffman_board::Bitboard;
+
+use super::candidates::Scan;
+use crate::position::Position;
+
+/// What is known of the positions of a table, two bits an index.
+#[derive(Debug, Default)]
+pub(super) struct Seen(Vec<AtomicU8>);
+
+impl Seen {
+    /// Room for the positions of a table of so many indices.
+    pub(super) fn of_size(indices: u64) -> Seen {
+        Seen((0..indices.div_ceil(4)).map(|_| AtomicU8::new(0)).collect())
+    }
+
+    fn has_room(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// Whether the position is of such a line.
+    fn get(&self, index: u64) -> Option<bool> {
+        let bits = self.bits(index);
+        (bits & 1 != 0).then_some(bits & 2 != 0)
+    }
+
+    /// Makes known whether it is.
+    fn set(&self, index: u64, found: bool) {
+        if let Some(bits) = self.0.get((index / 4) as usize) {
+            bits.fetch_or((1 | u8::from(found) << 1) << (index % 4 * 2), Relaxed);
+        }
+    }
+
+    /// Makes known that the position of an index is of no such line.
+    pub(super) fn leave_out(&self, index: u64) {
+        self.set(index, false);
+    }
+
+    /// The squares of positions that are known to be of no such line, given with their indices.
+    pub(super) fn those_of_no_line(&self, positions: impl Iterator<Item = (u8, u64)>) -> Bitboard {
+        let left_out = positions.filter(|&(_, index)| self.is_of_no_line(index));
+        Bitboard(left_out.fold(0, |set, (square, _)| set | 1 << square))
+    }
+
+    /// Whether the position of an index is known to be of no such line.
+    #[inline]
+    pub(super) fn is_of_no_line(&self, index: u64) -> bool {
+        self.bits(index) == 1
+    }
+
+    #[inline]
+    fn bits(&self, index: u64) -> u8 {
+        let bits = self.0.get((index / 4) as usize).map_or(0, |bits| bits.load(Relaxed));
+        bits >> (index % 4 * 2) & 3
+    }
+}
+
+/// The same of positions by name.
+#[derive(Debug, Default)]
+pub(super) struct SeenNames([Mutex<HashMap<String, bool>>; SHARDS]);
+
+/// Pieces of what is known by name, each with a lock.
+const SHARDS: usize = 16;
+
+impl SeenNames {
+    fn shard(&self, name: &str) -> MutexGuard<'_, HashMap<String, bool>> {
+        let sum: usize = name.bytes().map(usize::from).sum();
+        // No code panics while it holds the lock.
+        self.0[sum % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where it stands what is known of a position.
+pub(super) enum SeenPlace<'s> {
+    Held(&'s Seen, u64),
+    Named(&'s SeenNames, String),
+}
+
+impl<'s> SeenPlace<'s> {
+    pub(super) fn new(scan: &'s Scan<'_>, position: &Position) -> SeenPlace<'s> {
+        let held = match (scan.held_index(position), &scan.kept) {
+            (Some((index, _)), Some(kept)) => Some((&kept.seen, index)),
+            (Some(_), None) => None,
+            (None, _) => scan.exits.seen(position),
+        };
+        match held.filter(|(seen, _)| seen.has_room()) {
+            Some((seen, index)) => SeenPlace::Held(seen, index),
+            None => SeenPlace::Named(&scan.named, position.short_fen()),
+        }
+    }
+
+    pub(super) fn get(&self) -> Option<bool> {
+        match self {
+            SeenPlace::Held(seen, index) => seen.get(*index),
+            SeenPlace::Named(names, name) => names.shard(name).get(name).copied(),
+        }
+    }
+
+    pub(super) fn set(self, found: bool) {
+        match self {
+            SeenPlace::Held(seen, index) => seen.set(index, found),
+            SeenPlace::Named(names, name) => {
+                names.shard(&name).insert(name, found);
+            }
+        }
+    }
+}
