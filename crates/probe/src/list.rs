@@ -165,9 +165,9 @@ pub fn list(
         return Err(ListError::Question("no table is named"));
     };
     let lister = Lister::new(collection, member.table(), query)?;
-    let exits = if lister.compares_moves() { FoundExit::all(&lister)? } else { Vec::new() };
-    let scan = Scan::new(&lister, &exits, options.memory)?;
-    scan.leave_out(options.stop)?;
+    let exits = if lister.compares_moves() { FoundExit::all(&lister) } else { Vec::new() };
+    let mut scan = Scan::new(&lister, options.memory)?;
+    scan.compare_moves(&exits, options.memory, options.stop)?;
     let (counts, stop) = (ListCounts::default(), options.stop);
     let mut output = ListOutput { lister: &lister, scan: &scan, each, stop, counts };
     match query.longest {

@@ -317,6 +317,39 @@ fn moves_are_compared_alike_by_rows_and_one_by_one() {
     }
 }
 
+/// A pawn that may leave the table by a step may have its only move there.
+#[test]
+fn steps_out_of_a_table_are_compared_too() {
+    let folder = TempDir::new().unwrap();
+    let built = |line: &str| {
+        let built = run(folder.path(), line);
+        assert_eq!(built.code, 0, "{}", built.err);
+    };
+    built("build --men 3 --format htb --dir .");
+    for (name, ranks, futurebase) in [
+        ("upper", ["5", "6", "7"], r#"filename="k[qrbn]k.htb" type="promotion""#),
+        ("lower", ["2", "3", "4"], r#"filename="upper.htb" type="normal""#),
+    ] {
+        let files = "abcdefgh".chars();
+        let squares = files.flat_map(|file| ranks.map(|rank| format!("{file}{rank}")));
+        let squares = squares.collect::<Vec<String>>().join(" ");
+        let control = format!(
+            r#"<tablebase><dtm bits="8"/>
+            <piece color="white" type="king"/><piece color="black" type="king"/>
+            <piece color="white" type="pawn" location="{squares}"/>
+            <futurebase filename="kk.htb"/><futurebase {futurebase}/>
+            <output filename="{name}.htb"/></tablebase>"#
+        );
+        fs::write(folder.path().join("control.xml"), control).unwrap();
+        built("build control.xml --dir .");
+    }
+    let counted = run(folder.path(), "list lower.htb --only-move --count");
+    assert_eq!(counted.out, "lower.htb: 14018\n");
+    let pattern = ["list", "lower.htb", "--only-move", "--pattern", "wP:a4 bK:f4 wK:h1"];
+    let white = run_with(folder.path(), &pattern, "");
+    assert!(white.out.contains("8/8/8/8/P4k2/8/8/7K w - - dm 13; bm a5;"), "{}", white.out);
+}
+
 #[test]
 fn lines_of_suicide_chess_end_with_the_last_man() {
     let folder = TempDir::new().unwrap();

@@ -16,6 +16,7 @@ use super::seen::SeenNames;
 use super::zugzwang::{NEVER, ZugzwangKind, kind_of, moved, passed};
 use super::{ListError, ListQuery, Lister, ZugzwangOf, fail};
 use crate::collection::Collection;
+use crate::orbits::is_partial;
 use crate::position::Position;
 
 /// Entries unpacked at a time, at least, where there are no rows.
@@ -24,7 +25,8 @@ const CHUNK: u64 = 1 << 20;
 /// Entries that a thread takes at a time there.
 const BLOCK: usize = 1 << 12;
 
-/// How many positions are looked at by rows in the time in which the line from one is looked for.
+/// How many positions are looked at by rows in the time in which the moves, or the line, of one
+/// are looked for.
 const ROWS_OF_ONE: u64 = 16;
 
 /// A position that may be one of the list.
@@ -115,11 +117,7 @@ struct ByRows<'a> {
 
 impl<'a> Scan<'a> {
     /// Reads the entries if they fit into so many bytes as they are packed.
-    pub(super) fn new(
-        lister: &'a Lister<'a>,
-        exits: &'a [FoundExit],
-        memory: u64,
-    ) -> Result<Scan<'a>, ListError> {
+    pub(super) fn new(lister: &'a Lister<'a>, memory: u64) -> Result<Scan<'a>, ListError> {
         let table = lister.table();
         let codec = table.codec();
         if lister.query.zugzwang == Some(ZugzwangOf::Mutual)
@@ -155,18 +153,7 @@ impl<'a> Scan<'a> {
             worth,
         };
 
-        let mut scan = Scan { rows: Some(rows), ..Scan::by_index(lister) };
-        let is_plain = lister.collection.given().first().is_some_and(|member| member.is_plain());
-        let keeps = match lister.query {
-            _ if !is_plain || table.variant() != Variant::Normal => None,
-            ListQuery { only_move: true, .. } => Some(Kept::Outcome),
-            ListQuery { unique_line, .. } => unique_line.map(Kept::Line),
-        };
-        if let Some(keeps) = keeps {
-            scan.exits = Exits::new(exits, keeps, memory - codec.area_bytes(table.space().size()))?;
-            scan.kept = Some(KeptValues::new(table, kinds, keeps));
-        }
-        Ok(scan)
+        Ok(Scan { rows: Some(rows), ..Scan::by_index(lister) })
     }
 
     /// Without rows.
@@ -175,25 +162,46 @@ impl<'a> Scan<'a> {
         Scan { lister, rows: None, kept: None, exits, told: None, named }
     }
 
-    /// Finds out by rows which positions are of no line in which the winner never has a choice, if
-    /// such lines are asked for, in the tables behind this one and here; unless the lines from so
-    /// few positions are asked for that these are sooner looked at one by one.
-    pub(super) fn leave_out(&self, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), ListError> {
-        let (Some(rows), Some(kept)) = (&self.rows, &self.kept) else { return Ok(()) };
-        if !kept.is_of_lines() {
-            return Ok(());
-        }
+    /// Prepares to compare moves by rows, if that is what is asked for and if there are rows for
+    /// it. Where moves of many positions are to be compared, the tables behind are read, too, as
+    /// far as they fit into so many bytes with this one, and positions are found that are of no
+    /// line in which the winner never has a choice.
+    pub(super) fn compare_moves(
+        &mut self,
+        exits: &'a [FoundExit],
+        memory: u64,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), ListError> {
+        let (table, query) = (self.lister.table(), self.lister.query);
+        let member = self.lister.collection.given().first();
+        let is_plain = member.is_some_and(|member| member.is_plain()) && !is_partial(table);
+        let keeps = match query {
+            _ if !is_plain || table.variant() != Variant::Normal => None,
+            ListQuery { only_move: true, .. } => Some(Kept::Outcome),
+            ListQuery { unique_line, .. } => unique_line.map(Kept::Line),
+        };
+        let kinds = HeldEntries::kinds(table).filter(|_| self.rows.is_some());
+        let Some((keeps, kinds)) = keeps.zip(kinds) else { return Ok(()) };
+        let what = (keeps, query.unique_line.is_some());
+
         let mut asked = 0;
         self.run(Gathering::Counts, &mut |found| {
             asked += found.counted() + found.candidates.len() as u64;
             if stop() { Err(ListError::Stopped) } else { Ok(ControlFlow::Continue(())) }
         })?;
-        let all = self.lister.table().space().size() + self.exits.size();
-        if asked < all / ROWS_OF_ONE {
+        self.kept = Some(KeptValues::new(table, kinds, what));
+        self.exits = Exits::none(keeps);
+        let size = table.space().size();
+        if asked < (size + exits.iter().map(FoundExit::size).sum::<u64>()) / ROWS_OF_ONE {
             return Ok(());
         }
-        self.exits.leave_out(stop)?;
-        kept.leave_out((&rows.entries, &self.exits), stop)
+        let own = table.codec().area_bytes(size) + if what.1 { size / 4 } else { 0 };
+        self.exits = Exits::new(exits, what, memory.saturating_sub(own));
+        if let (Some(rows), Some(kept), true) = (&self.rows, &self.kept, keeps != Kept::Outcome) {
+            self.exits.leave_out(stop)?;
+            kept.leave_out((&rows.entries, &self.exits), stop)?;
+        }
+        Ok(())
     }
 
     /// Hands on what there is to gather.

@@ -4,13 +4,16 @@
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
-use hoffman_board::{Bitboard, Color, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Square};
+use hoffman_board::shakmaty::attacks;
+use hoffman_board::{
+    Bitboard, Color, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Square, Variant,
+};
 use hoffman_table::rows::{HeldEntries, RowPlace};
 use hoffman_table::{EntryValue, TableError};
 
 use super::kept::{Kept, KeptValues, NOTHING, worth_of};
 use super::seen::Seen;
-use super::{ListError, Lister, fail};
+use super::{ListError, Lister};
 use crate::open_table::OpenTable;
 use crate::position::Position;
 use crate::verify::endings_after;
@@ -30,14 +33,16 @@ pub(super) struct FoundExit {
 impl FoundExit {
     /// Those that the table of a list leads to, as far as there are any; for lines also those that
     /// these lead to. A table comes behind those that its moves lead to.
-    pub(super) fn all(lister: &Lister<'_>) -> Result<Vec<FoundExit>, ListError> {
+    /// Those that cannot be read are left out: a position may not need them.
+    pub(super) fn all(lister: &Lister<'_>) -> Vec<FoundExit> {
         let mut found: Vec<FoundExit> = Vec::new();
         let mut endings = endings_after(lister.table());
         let mut next = 0;
         while let Some(&ending) = endings.get(next) {
             next += 1;
             let Some(position) = some_position(&ending) else { continue };
-            let Some(hit) = lister.collection.lookup_plain(&position)? else { continue };
+            let hit = lister.collection.lookup_plain(&position);
+            let Ok(Some(hit)) = hit else { continue };
             if lister.query.unique_line.is_some() {
                 let further = endings_after(hit.table());
                 endings.extend(further.iter().filter(|e| !found.iter().any(|f| f.ending == **e)));
@@ -53,7 +58,14 @@ impl FoundExit {
         }
         let pawns = |ending: &Material| ending.count.white.pawn + ending.count.black.pawn;
         found.sort_by_key(|f| (f.ending.men(), pawns(&f.ending)));
-        Ok(found)
+        found
+    }
+}
+
+impl FoundExit {
+    /// How many indices it has.
+    pub(super) fn size(&self) -> u64 {
+        self.member.table().space().size()
     }
 }
 
@@ -87,7 +99,11 @@ struct HeldExit<'a> {
 
 /// The tables behind a table.
 #[derive(Default)]
-pub(super) struct Exits<'a>(Vec<HeldExit<'a>>);
+pub(super) struct Exits<'a> {
+    held: Vec<HeldExit<'a>>,
+    /// What a move to a draw is worth.
+    draw: u16,
+}
 
 /// What moves to a row of positions are worth.
 #[derive(Clone, Copy, Debug)]
@@ -101,36 +117,40 @@ pub(super) struct ExitRow {
 }
 
 impl<'a> Exits<'a> {
+    /// None of them in memory.
+    pub(super) fn none(keeps: Kept) -> Exits<'a> {
+        Exits { held: Vec::new(), draw: keeps.draw() }
+    }
+
     /// Reads the entries of those tables that have what is to be kept, as far as they fit into so
-    /// many bytes.
+    /// many bytes; and room for lines.
     pub(super) fn new(
         found: &'a [FoundExit],
-        kept: Kept,
+        (keeps, has_lines): (Kept, bool),
         mut memory: u64,
-    ) -> Result<Exits<'a>, ListError> {
-        let mut exits = Vec::new();
+    ) -> Exits<'a> {
+        let mut exits = Exits::none(keeps);
         for found in found {
             let table = found.member.table();
-            let size = table.codec().area_bytes(table.space().size());
-            let tells = found.member.is_plain() && found.member.is_complete(kept != Kept::Outcome);
-            let Some(kinds) = HeldEntries::kinds(table).filter(|_| tells && size <= memory) else {
+            let size = table.space().size();
+            // Those of small tables are codes, a byte each.
+            let needs = size.max(table.codec().area_bytes(size)) + size / 4;
+            let is_plain = found.member.is_plain() && table.variant() == Variant::Normal;
+            let tells = is_plain && found.member.is_complete(keeps != Kept::Outcome);
+            let Some(kinds) = HeldEntries::kinds(table).filter(|_| tells && needs <= memory) else {
                 continue;
             };
-            memory -= size;
-            let entries = HeldEntries::of(table).map_err(fail)?;
-            exits.push(HeldExit { found, entries, kept: KeptValues::new(table, kinds, kept) });
+            let Ok(entries) = HeldEntries::of(table) else { continue };
+            memory -= needs;
+            let kept = KeptValues::new(table, kinds, (keeps, has_lines));
+            exits.held.push(HeldExit { found, entries, kept });
         }
-        Ok(Exits(exits))
+        exits
     }
 
     /// See [`KeptValues::leave_out`], of every table.
     pub(super) fn leave_out(&self, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), ListError> {
-        self.0.iter().try_for_each(|exit| exit.kept.leave_out((&exit.entries, self), stop))
-    }
-
-    /// How many indices they have together.
-    pub(super) fn size(&self) -> u64 {
-        self.0.iter().map(|exit| exit.found.member.table().space().size()).sum()
+        self.held.iter().try_for_each(|exit| exit.kept.leave_out((&exit.entries, self), stop))
     }
 
     /// The table of an ending, and whether it has it with the colours exchanged.
@@ -138,7 +158,7 @@ impl<'a> Exits<'a> {
         let swapped = material.swapped();
         let holds =
             |exit: &&HeldExit<'_>| exit.found.ending == *material || exit.found.ending == swapped;
-        let exit = self.0.iter().find(holds)?;
+        let exit = self.held.iter().find(holds)?;
         Some((exit, exit.found.swapped != (exit.found.ending != *material)))
     }
 
@@ -168,8 +188,14 @@ impl<'a> Exits<'a> {
     ) -> Result<Option<ExitRow>, TableError> {
         let all = men.iter().map(|&(_, color, role)| (color, role));
         let material = Material::from_men(all.chain([walker]));
-        let Some((exit, swaps)) = self.of(&material) else { return Ok(None) };
-        exit.ask((men, walker), squares, turn, swaps)
+        if let Some((exit, swaps)) = self.of(&material) {
+            return exit.ask((men, walker), squares, turn, swaps);
+        }
+        let (&[(king, ..)], true) = (men.as_slice(), material == Material::bare_kings()) else {
+            return Ok(None);
+        };
+        let legal = squares & !attacks::king_attacks(king);
+        Ok(Some(ExitRow { legal, worth: [self.draw; 64], of_no_line: Bitboard::EMPTY }))
     }
 }
 

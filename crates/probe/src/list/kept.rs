@@ -69,6 +69,16 @@ impl Kept {
     }
 }
 
+impl Kept {
+    /// What a move to a draw is worth.
+    pub(super) fn draw(self) -> u16 {
+        match self {
+            Kept::Outcome => number_of_outcome(EntryValue::Draw, Color::White),
+            Kept::Line(_) => NOTHING,
+        }
+    }
+}
+
 /// What of a value is kept in a line.
 fn number_in_line(how: UniqueLine, value: Value) -> u16 {
     match (value, how) {
@@ -105,17 +115,18 @@ pub(super) struct KeptValues<'a> {
 }
 
 impl<'a> KeptValues<'a> {
-    /// For a table of chess with so many keys.
-    pub(super) fn new(table: &'a Table, kinds: usize, keeps: Kept) -> KeptValues<'a> {
+    /// For a table of chess with so many keys, and for lines through its positions.
+    pub(super) fn new(
+        table: &'a Table,
+        kinds: usize,
+        (keeps, has_lines): (Kept, bool),
+    ) -> KeptValues<'a> {
         let before = |turn| {
             let value = |key| keeps.before(value_of(table, key, turn), turn);
             (0..kinds).map(value).collect()
         };
         let behind = |swaps| ByColor::new_with(|turn| keeps.behind_all(table, kinds, turn, swaps));
-        let seen = match keeps {
-            Kept::Outcome => Seen::default(),
-            Kept::Line(_) => Seen::of_size(table.space().size()),
-        };
+        let seen = if has_lines { Seen::of_size(table.space().size()) } else { Seen::default() };
         KeptValues {
             orbits: Orbits::new(table),
             before: ByColor::new_with(before),

@@ -174,36 +174,42 @@ impl<'t> HeldEntries<'t> {
     #[inline]
     pub fn indices_at(&self, row: &RowPlace<'_>, lanes: Bitboard, mut visit: impl FnMut(u8, u64)) {
         let space = self.table.space();
-        if let Some(symmetry) = self.symmetry_of(row) {
+        let Some(kings) = self.kings.filter(|_| space.has_side_bit()) else {
+            // They are elsewhere, or have to be dealt out anew.
+            let mut squares = *row.squares;
+            for square in lanes {
+                squares[row.lane] = square as u8;
+                if let Some(index) = space.encode_squares(&squares, row.turn, None) {
+                    visit(square as u8, index);
+                }
+            }
+            return;
+        };
+
+        let canonical = |lane: Square| {
+            let square = |slot: PieceSlot| match row.squares[slot] {
+                _ if slot == row.lane => lane,
+                square => Square::new(u32::from(square & 63)),
+            };
+            Symmetry::canonical(space.symmetry(), square(kings.white), square(kings.black))
+        };
+        let walks = row.lane == kings.white || row.lane == kings.black;
+        let mut rest = lanes;
+        while let Some(first) = rest.first() {
+            let symmetry = canonical(first);
+            let mut alike = rest;
+            if walks && space.symmetry() > 1 {
+                alike = alike.into_iter().filter(|&square| canonical(square) == symmetry).collect();
+            }
+            rest &= !alike;
             let squares = row.squares.map(|square| symmetry.apply_index(square & 63));
             let (cursor, inverse) = (space.cursor(&squares, row.turn, None), symmetry.inverse());
-            cursor.visit_lane(row.lane, symmetry.apply_set(lanes.0), |run, index, step| {
+            cursor.visit_lane(row.lane, symmetry.apply_set(alike.0), |run, index, step| {
                 for (i, square) in (0..).zip(Bitboard(run)) {
                     visit(inverse.apply_index(square as u8), index + i * step);
                 }
             });
-            return;
         }
-        // They are elsewhere, or not all of them turned alike.
-        let mut squares = *row.squares;
-        for square in lanes {
-            squares[row.lane] = square as u8;
-            if let Some(index) = space.encode_squares(&squares, row.turn, None) {
-                visit(square as u8, index);
-            }
-        }
-    }
-
-    /// The symmetry that leads all positions of a row to indices of their own.
-    fn symmetry_of(&self, row: &RowPlace<'_>) -> Option<Symmetry> {
-        let space = self.table.space();
-        let kings = self.kings?;
-        if !space.has_side_bit() || kings.white == row.lane || kings.black == row.lane {
-            return None;
-        }
-        let [white, black] =
-            [kings.white, kings.black].map(|king| Square::new(u32::from(row.squares[king] & 63)));
-        Some(Symmetry::canonical(space.symmetry(), white, black))
     }
 
     /// Keys from the codes that the table holds.
