@@ -33,6 +33,14 @@ pub(super) enum Kept {
 }
 
 impl Kept {
+    /// What a move to a draw is worth.
+    pub(super) fn draw(self) -> u16 {
+        match self {
+            Kept::Outcome => number_of_outcome(EntryValue::Draw, Color::White),
+            Kept::Line(_) => NOTHING,
+        }
+    }
+
     /// What a position is worth to the side to move that is not [`NOTHING`].
     fn before(self, value: Option<EntryValue>, turn: Color) -> u16 {
         let Some(value) = value else { return NOTHING };
@@ -66,16 +74,6 @@ impl Kept {
         };
         let value = |key| value_of(table, key, in_table).map_or(NOTHING, before);
         (0..kinds).map(value).collect()
-    }
-}
-
-impl Kept {
-    /// What a move to a draw is worth.
-    pub(super) fn draw(self) -> u16 {
-        match self {
-            Kept::Outcome => number_of_outcome(EntryValue::Draw, Color::White),
-            Kept::Line(_) => NOTHING,
-        }
     }
 }
 

@@ -24,7 +24,7 @@ use hoffman_board::{
     Bitboard, ByColor, Color, Format, ListedPiece, MAX_PIECES, PieceList, PieceSlot, Placement,
     Rank, Role, Square, Symmetry,
 };
-use hoffman_table::rows::{EntryRow, has_rows};
+use hoffman_table::rows::{EntryRow, by_symmetry, has_rows};
 use hoffman_table::{EntryValue, Table};
 
 use super::VerifyError;
@@ -33,7 +33,7 @@ use super::outcomes::Worth;
 use super::tally::Tally;
 use super::tested::TestedTable;
 use attacks::RowBoard;
-use behind::{NO_MOVE, RowTable, UNCLEAR, by_symmetry, images, is_plain, kings_of, score, scores};
+use behind::{NO_MOVE, RowTable, UNCLEAR, images, is_plain, kings_of, score, scores};
 use compare::ComparedRow;
 use values::{CodeRow, NONE, ValueRows};
 

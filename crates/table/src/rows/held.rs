@@ -9,7 +9,7 @@ use hoffman_board::{
 use hoffman_space::Code;
 
 use super::key_codes::word_at;
-use super::scan::{EntryRow, RowPlace, has_rows, scan_in_order, scan_with};
+use super::scan::{EntryRow, RowPlace, by_symmetry, has_rows, scan_in_order, scan_with};
 use crate::entries::{EntryCodec, RawEntry};
 use crate::foreign::Row;
 use crate::reader::{Table, TableError};
@@ -194,22 +194,15 @@ impl<'t> HeldEntries<'t> {
             Symmetry::canonical(space.symmetry(), square(kings.white), square(kings.black))
         };
         let walks = row.lane == kings.white || row.lane == kings.black;
-        let mut rest = lanes;
-        while let Some(first) = rest.first() {
-            let symmetry = canonical(first);
-            let mut alike = rest;
-            if walks && space.symmetry() > 1 {
-                alike = alike.into_iter().filter(|&square| canonical(square) == symmetry).collect();
-            }
-            rest &= !alike;
+        by_symmetry(space, lanes, walks, canonical, |symmetry, lanes| {
             let squares = row.squares.map(|square| symmetry.apply_index(square & 63));
             let (cursor, inverse) = (space.cursor(&squares, row.turn, None), symmetry.inverse());
-            cursor.visit_lane(row.lane, symmetry.apply_set(alike.0), |run, index, step| {
+            cursor.visit_lane(row.lane, symmetry.apply_set(lanes.0), |run, index, step| {
                 for (i, square) in (0..).zip(Bitboard(run)) {
                     visit(inverse.apply_index(square as u8), index + i * step);
                 }
             });
-        }
+        });
     }
 
     /// Keys from the codes that the table holds.

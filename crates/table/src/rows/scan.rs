@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 
 use arrayvec::ArrayVec;
-use hoffman_board::{Color, MAX_PIECES, Material, PieceSlot, Role, Square, Variant};
+use hoffman_board::{
+    Bitboard, Color, MAX_PIECES, Material, PieceSlot, Role, Square, Symmetry, Variant,
+};
 use hoffman_space::{Layout, Orientation};
 use rayon::prelude::*;
 
@@ -75,6 +77,29 @@ impl<'a> EntryRow<'a> {
         let both = index.wrapping_mul(step).wrapping_mul(2 * numbers);
         let squares = step.wrapping_mul(step).wrapping_mul(squares).wrapping_add(both);
         [count, sum, squares.wrapping_add(count.wrapping_mul(index).wrapping_mul(index))]
+    }
+}
+
+/// Calls `visit` with each symmetry that leads from squares of a row's man to indices of a table,
+/// and with these squares. If the man `walks` as a king, they may differ in their symmetry, which
+/// `canonical` says of each.
+#[inline]
+pub fn by_symmetry(
+    space: &IndexSpace,
+    squares: Bitboard,
+    walks: bool,
+    canonical: impl Fn(Square) -> Symmetry,
+    mut visit: impl FnMut(Symmetry, Bitboard),
+) {
+    let mut rest = squares;
+    while let Some(first) = rest.first() {
+        let symmetry = canonical(first);
+        let mut alike = rest;
+        if walks && space.symmetry() > 1 {
+            alike = alike.into_iter().filter(|&square| canonical(square) == symmetry).collect();
+        }
+        rest &= !alike;
+        visit(symmetry, alike);
     }
 }
 

@@ -4,6 +4,7 @@ use hoffman_board::{
     Bitboard, ByColor, Color, ListedPiece, MAX_PIECES, PieceSlot, Role, Square, Symmetry, Value,
     Variant,
 };
+use hoffman_table::rows::by_symmetry;
 use hoffman_table::{EntryValue, IndexSpace, RawEntry, Table};
 
 use super::super::loaded::LoadedTable;
@@ -58,29 +59,6 @@ pub(super) fn images() -> [[u8; 64]; 8] {
         let symmetry = Symmetry::all().nth(n).unwrap_or_default();
         std::array::from_fn(|square| symmetry.apply_index(square as u8))
     })
-}
-
-/// Calls `visit` with each symmetry that leads from squares of a row's piece to indices of a table,
-/// and with these squares. If the piece `walks` as a king, they may differ in their symmetry, which
-/// `canonical` says of each.
-#[inline]
-pub(super) fn by_symmetry(
-    space: &IndexSpace,
-    squares: Bitboard,
-    walks: bool,
-    canonical: impl Fn(Square) -> Symmetry,
-    mut visit: impl FnMut(Symmetry, Bitboard),
-) {
-    let mut rest = squares;
-    while let Some(first) = rest.first() {
-        let symmetry = canonical(first);
-        let mut alike = rest;
-        if walks && space.symmetry() > 1 {
-            alike = alike.into_iter().filter(|&square| canonical(square) == symmetry).collect();
-        }
-        rest &= !alike;
-        visit(symmetry, alike);
-    }
 }
 
 /// The kings' slots.
