@@ -44,15 +44,11 @@ impl FoundExit {
             let hit = lister.collection.lookup_plain(&position);
             let Ok(Some(hit)) = hit else { continue };
             if lister.query.unique_line.is_some() {
-                let further = endings_after(hit.table());
-                endings.extend(further.iter().filter(|e| !found.iter().any(|f| f.ending == **e)));
-                let mut seen = Vec::new();
-                endings.retain(|ending| {
-                    !seen.contains(ending) && {
-                        seen.push(*ending);
-                        true
+                for further in endings_after(hit.table()) {
+                    if !endings.contains(&further) {
+                        endings.push(further);
                     }
-                });
+                }
             }
             found.push(FoundExit { ending, swapped: hit.inverted, member: hit.member });
         }
