@@ -4,9 +4,11 @@
 //! Positions stand for their orbits, see [`crate::orbits`], and are gone through by rows where the
 //! table has them: what an entry, or the entries for both sides to move, decides is decided for
 //! 64 positions at a time ([`candidates`]), and so are most moves ([`keepers`], [`kept`]), with the
-//! tables behind them ([`exits`]). What is left is asked of the moves of single positions
-//! ([`successors`]). The order of the list does not depend on the number of threads.
+//! tables behind them ([`exits`]), and lines ([`candidate_lines`]). What is left is asked of the
+//! moves of single positions ([`successors`]). The order of the list does not depend on the number
+//! of threads.
 
+mod candidate_lines;
 mod candidates;
 mod exits;
 mod keepers;

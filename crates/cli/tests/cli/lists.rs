@@ -309,7 +309,13 @@ fn moves_are_compared_alike_by_rows_and_one_by_one() {
         assert!(rows == listed(small_kpkp(), "kpkp.hbf", &query), "{query}");
     }
     // As many as were found one by one.
-    for (query, count) in [("--only-move", 1_315_206), ("--unique-line", 5_577)] {
+    for (query, count) in [
+        ("--only-move", 1_315_206),
+        ("--unique-line", 5_577),
+        // There is no room for all that is to be kept of the moves.
+        ("--unique-line --memory 128M", 5_577),
+        ("--unique-line=fastest --result win", 460_200),
+    ] {
         for (folder, table) in [(tables(), "krkp.htb"), (small_kpkp(), "krkp.hbf")] {
             let counted = listed(folder, table, &format!("{query} --count"));
             assert_eq!(counted, [format!("{table}: {count}")], "{query}");

@@ -8,8 +8,9 @@ use hoffman_table::rows::{EntryRow, HeldEntries, RowKeys, RowPlace};
 use hoffman_table::{EntryValue, RawEntry, Table, TableError, ZugzwangEntries};
 use rayon::prelude::*;
 
+use super::candidate_lines::find_lines;
 use super::exits::{Exits, FoundExit};
-use super::keepers::KeepingMoves;
+use super::keepers::{KeepingMoves, KeptTables};
 use super::kept::{Kept, KeptValues};
 use super::pattern::{Image, Pattern};
 use super::seen::SeenNames;
@@ -164,8 +165,8 @@ impl<'a> Scan<'a> {
 
     /// Prepares to compare moves by rows, if that is what is asked for and if there are rows for
     /// it. Where moves of many positions are to be compared, the tables behind are read, too, as
-    /// far as they fit into so many bytes with this one, and positions are found that are of no
-    /// line in which the winner never has a choice.
+    /// far as they fit into so many bytes with this one, and it is found out which positions are
+    /// of a line in which the winner never has a choice.
     pub(super) fn compare_moves(
         &mut self,
         exits: &'a [FoundExit],
@@ -197,9 +198,11 @@ impl<'a> Scan<'a> {
         }
         let own = table.codec().area_bytes(size) + if what.1 { size / 4 } else { 0 };
         self.exits = Exits::new(exits, what, memory.saturating_sub(own));
-        if let (Some(rows), Some(kept), true) = (&self.rows, &self.kept, keeps != Kept::Outcome) {
-            self.exits.leave_out(stop)?;
-            kept.leave_out((&rows.entries, &self.exits), stop)?;
+        if let (Some(rows), Some(values), true) = (&self.rows, &self.kept, keeps != Kept::Outcome) {
+            let left = memory.saturating_sub(own + self.exits.memory());
+            self.exits.find_lines(left, stop)?;
+            let exits = &self.exits;
+            find_lines(KeptTables { values, entries: &rows.entries, exits }, left, stop)?;
         }
         Ok(())
     }
@@ -225,7 +228,8 @@ impl<'a> Scan<'a> {
             rows,
             accepted: ByColor::new_with(accepted),
             counts: gathering == Gathering::Counts && query.zugzwang.is_none()
-                || gathering == Gathering::Compared && query.unique_line.is_none(),
+                || gathering == Gathering::Compared
+                    && !(query.only_move && query.unique_line.is_some()),
             compares: gathering != Gathering::Counts && query.zugzwang.is_none(),
         };
 
@@ -350,14 +354,14 @@ impl<'a> Scan<'a> {
             return Ok((lanes, if undecided { Bitboard::EMPTY } else { lanes }));
         };
         if !self.lister.query.only_move {
-            let left_out = kept.seen.those_of_no_line(row.positions());
-            return Ok((lanes & !left_out, Bitboard::EMPTY));
+            let [of_line, of_none] = kept.seen.known(row.positions());
+            return Ok((lanes & !of_none, of_line));
         }
         let accepted = asked.accepted.get(row.turn).as_slice();
         let is_asked = |key: usize| accepted.get(key) == Some(&true);
         let own = kept.to_keep((row, keys, lanes), is_asked);
-        let moves =
-            KeepingMoves::count(kept, (&asked.rows.entries, &self.exits), row.place(), &own)?;
+        let tables = KeptTables { values: kept, entries: &asked.rows.entries, exits: &self.exits };
+        let moves = KeepingMoves::count(tables, row.place(), &own)?;
         Ok((moves.only | moves.open, moves.only))
     }
 

@@ -11,6 +11,8 @@ use hoffman_board::{
 use hoffman_table::rows::{HeldEntries, RowPlace};
 use hoffman_table::{EntryValue, TableError};
 
+use super::candidate_lines::find_lines;
+use super::keepers::KeptTables;
 use super::kept::{Kept, KeptValues, NOTHING, worth_of};
 use super::seen::Seen;
 use super::{ListError, Lister};
@@ -97,25 +99,53 @@ struct HeldExit<'a> {
 #[derive(Default)]
 pub(super) struct Exits<'a> {
     held: Vec<HeldExit<'a>>,
+    /// Bytes that they take.
+    memory: u64,
     /// What a move to a draw is worth.
     draw: u16,
 }
 
 /// What moves to a row of positions are worth.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ExitRow {
+pub(super) struct ExitRow<'e> {
     /// Where the moves are legal.
     pub(super) legal: Bitboard,
     /// What they are worth there.
     pub(super) worth: [u16; 64],
-    /// Where they lead to positions of no line in which the winner never has a choice.
-    pub(super) of_no_line: Bitboard,
+    place: Option<ExitPlace<'e>>,
+}
+
+/// Where they stand in a table.
+struct ExitPlace<'e> {
+    exit: &'e HeldExit<'e>,
+    /// Whether it has the colours exchanged.
+    swaps: bool,
+    /// As they are in the table: the men, the one who walks, the side to move.
+    squares: [u8; MAX_PIECES],
+    lane: PieceSlot,
+    turn: Color,
+}
+
+impl ExitRow<'_> {
+    /// On which of these squares the position is of a line in which the winner never has a choice,
+    /// and on which it is of none, as far as that is known.
+    pub(super) fn known_of_lines(&self, squares: Bitboard) -> [Bitboard; 2] {
+        let mut known = [Bitboard::EMPTY; 2];
+        let Some(ExitPlace { exit, swaps, squares: placed, lane, turn }) = &self.place else {
+            return known;
+        };
+        let turned = |set: Bitboard| if *swaps { set.flip_vertical() } else { set };
+        let row = RowPlace { squares: placed, lane: *lane, turn: *turn };
+        exit.entries.indices_at(&row, turned(squares), |square, index| {
+            exit.kept.seen.add_known(&mut known, square, index);
+        });
+        known.map(turned)
+    }
 }
 
 impl<'a> Exits<'a> {
     /// None of them in memory.
     pub(super) fn none(keeps: Kept) -> Exits<'a> {
-        Exits { held: Vec::new(), draw: keeps.draw() }
+        Exits { held: Vec::new(), memory: 0, draw: keeps.draw() }
     }
 
     /// Reads the entries of those tables that have what is to be kept, as far as they fit into so
@@ -123,7 +153,7 @@ impl<'a> Exits<'a> {
     pub(super) fn new(
         found: &'a [FoundExit],
         (keeps, has_lines): (Kept, bool),
-        mut memory: u64,
+        memory: u64,
     ) -> Exits<'a> {
         let mut exits = Exits::none(keeps);
         for found in found {
@@ -133,20 +163,34 @@ impl<'a> Exits<'a> {
             let needs = size.max(table.codec().area_bytes(size)) + size / 4;
             let is_plain = found.member.is_plain() && table.variant() == Variant::Normal;
             let tells = is_plain && found.member.is_complete(keeps != Kept::Outcome);
-            let Some(kinds) = HeldEntries::kinds(table).filter(|_| tells && needs <= memory) else {
+            let Some(kinds) =
+                HeldEntries::kinds(table).filter(|_| tells && needs <= memory - exits.memory)
+            else {
                 continue;
             };
             let Ok(entries) = HeldEntries::of(table) else { continue };
-            memory -= needs;
+            exits.memory += needs;
             let kept = KeptValues::new(table, kinds, (keeps, has_lines));
             exits.held.push(HeldExit { found, entries, kept });
         }
         exits
     }
 
-    /// See [`KeptValues::leave_out`], of every table.
-    pub(super) fn leave_out(&self, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), ListError> {
-        self.held.iter().try_for_each(|exit| exit.kept.leave_out((&exit.entries, self), stop))
+    /// Bytes that they take.
+    pub(super) fn memory(&self) -> u64 {
+        self.memory
+    }
+
+    /// Makes known which of their positions are of a line in which the winner never has a choice.
+    pub(super) fn find_lines(
+        &self,
+        memory: u64,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), ListError> {
+        self.held.iter().try_for_each(|exit| {
+            let tables = KeptTables { values: &exit.kept, entries: &exit.entries, exits: self };
+            find_lines(tables, memory, stop)
+        })
     }
 
     /// The table of an ending, and whether it has it with the colours exchanged.
@@ -181,7 +225,7 @@ impl<'a> Exits<'a> {
         walker: (Color, Role),
         squares: Bitboard,
         turn: Color,
-    ) -> Result<Option<ExitRow>, TableError> {
+    ) -> Result<Option<ExitRow<'_>>, TableError> {
         let all = men.iter().map(|&(_, color, role)| (color, role));
         let material = Material::from_men(all.chain([walker]));
         if let Some((exit, swaps)) = self.of(&material) {
@@ -191,7 +235,7 @@ impl<'a> Exits<'a> {
             return Ok(None);
         };
         let legal = squares & !attacks::king_attacks(king);
-        Ok(Some(ExitRow { legal, worth: [self.draw; 64], of_no_line: Bitboard::EMPTY }))
+        Ok(Some(ExitRow { legal, worth: [self.draw; 64], place: None }))
     }
 }
 
@@ -202,7 +246,7 @@ impl HeldExit<'_> {
         squares: Bitboard,
         turn: Color,
         swaps: bool,
-    ) -> Result<Option<ExitRow>, TableError> {
+    ) -> Result<Option<ExitRow<'_>>, TableError> {
         let flip = if swaps { 56 } else { 0 };
         let turned = |color: Color| if swaps { color.other() } else { color };
         let Some((placed, lane)) = self.placed(men, walker, swaps) else { return Ok(None) };
@@ -210,8 +254,7 @@ impl HeldExit<'_> {
 
         let place = RowPlace { squares: &placed, lane, turn: turned(turn) };
         let legal = lanes & self.kept.legal(&place);
-        let none = Bitboard::EMPTY;
-        let mut row = ExitRow { legal: none, worth: [NOTHING; 64], of_no_line: none };
+        let mut row = ExitRow { legal: Bitboard::EMPTY, worth: [NOTHING; 64], place: None };
         if legal.is_empty() {
             return Ok(Some(row));
         }
@@ -221,9 +264,9 @@ impl HeldExit<'_> {
             let key = keys[square as usize & 63];
             row.worth[(square as usize ^ flip) & 63] = worth_of(worth, key);
         }
-        let of_no_line = self.kept.of_no_line(&self.entries, &place, legal);
-        let turned_back = |set: Bitboard| if swaps { set.flip_vertical() } else { set };
-        (row.legal, row.of_no_line) = (turned_back(legal), turned_back(of_no_line));
+        row.legal = if swaps { legal.flip_vertical() } else { legal };
+        let turn = place.turn;
+        row.place = Some(ExitPlace { exit: self, swaps, squares: placed, lane, turn });
         Ok(Some(row))
     }
 

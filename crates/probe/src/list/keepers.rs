@@ -7,7 +7,7 @@ use hoffman_board::{Bitboard, Color, ListedPiece, PieceSlot, Rank, Role, Square}
 use hoffman_table::TableError;
 use hoffman_table::rows::{HeldEntries, RowPlace};
 
-use super::exits::{ExitRow, Exits, FixedMen};
+use super::exits::{Exits, FixedMen};
 use super::kept::{KeptValues, LOSS, NOTHING, worth_of};
 
 /// How many moves there are, on squares of a row's man: at least one, at least two.
@@ -32,69 +32,107 @@ impl Few {
     }
 }
 
-/// What the moves of a row tell.
+/// How many moves keep results, in a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeepingMoves {
     /// Where one move keeps what there is to keep, and another does not.
     pub(super) only: Bitboard,
     /// Where moves that were not looked at may change that, or may be such a move.
     pub(super) open: Bitboard,
-    /// Where the positions are of no line in which the winner never has a choice.
-    pub(super) of_no_line: Bitboard,
 }
 
 impl KeepingMoves {
     /// Counts the moves of the positions of a row, on squares where there is something to keep.
     pub(super) fn count(
-        values: &KeptValues<'_>,
-        (entries, exits): (&HeldEntries<'_>, &Exits<'_>),
+        tables: KeptTables<'_>,
         place: RowPlace<'_>,
-        (own, lanes): &([u16; 64], Bitboard),
+        own: &([u16; 64], Bitboard),
     ) -> Result<KeepingMoves, TableError> {
-        let lanes = *lanes;
-        let pieces = values.orbits.table().pieces();
-        let square = |slot: PieceSlot| Square::new(u32::from(place.squares[slot] & 63));
-        let fixed = || (0..pieces.len()).filter(|&slot| slot != place.lane);
-        let may_be_taken = |slot: &PieceSlot| {
-            pieces[*slot].color != place.turn && pieces[*slot].role != Role::King
-        };
-        let mut row = CountedRow {
-            values,
-            entries,
-            exits,
-            place,
-            occupied: fixed().map(square).collect(),
-            theirs: fixed().filter(may_be_taken).map(square).collect(),
-            own,
-            lanes,
-            keeping: Few::default(),
-            legal: Few::default(),
-            open: Bitboard::EMPTY,
-            leading: Bitboard::EMPTY,
-            winning: lanes.into_iter().filter(|&s| own[s as usize & 63] < LOSS).collect(),
-        };
-        for slot in fixed().filter(|&slot| pieces[slot].color == place.turn) {
-            if row.lanes.is_empty() {
-                break;
+        let row = CountedRow::new(tables, place, own).counted()?;
+        let open = row.uncounted & own.1 & !(row.keeping.several() & row.winning);
+        let only = row.keeping.one() & row.legal.several() & own.1 & !open;
+        Ok(KeepingMoves { only, open })
+    }
+}
+
+/// The moves of a row that may be of lines in which the winner never has a choice.
+#[derive(Debug)]
+pub(super) struct LineMoves {
+    /// Where one is of such a line for certain.
+    pub(super) certain: Bitboard,
+    /// Where it depends on moves that were not looked at, or of which it is not known.
+    pub(super) open: Bitboard,
+    /// Where it depends on moves within the table.
+    within: Bitboard,
+    /// These, but for those of the row's man: who goes where, from which squares of the row's man.
+    fixed: Vec<(PieceSlot, Square, Bitboard)>,
+    /// Those of the row's man.
+    walks: Vec<(Square, Square)>,
+}
+
+impl LineMoves {
+    /// Finds the moves that keep what there is to keep, on squares where there is something.
+    pub(super) fn find(
+        tables: KeptTables<'_>,
+        place: RowPlace<'_>,
+        own: &([u16; 64], Bitboard),
+    ) -> Result<LineMoves, TableError> {
+        let row = CountedRow::new(tables, place, own).counted()?;
+        let choice = row.keeping.several() & row.winning;
+        let uncertain = row.uncounted & row.winning;
+        let certain = row.certain & !choice & !uncertain;
+        let open = own.1 & (row.uncounted | row.unknown) & !choice & !certain;
+        let within = own.1 & !choice & !certain & !uncertain;
+        Ok(LineMoves { certain, open, within, fixed: row.fixed, walks: row.walks })
+    }
+
+    /// Calls `visit` with the squares of the row's man and the indices of the positions behind
+    /// moves within the table.
+    pub(super) fn behind(
+        &self,
+        entries: &HeldEntries<'_>,
+        place: RowPlace<'_>,
+        mut visit: impl FnMut(u8, u64),
+    ) {
+        let turn = place.turn.other();
+        for &(slot, to, lanes) in &self.fixed {
+            let lanes = lanes & self.within;
+            if lanes.any() {
+                let mut squares = *place.squares;
+                squares[slot] = to as u8;
+                let after = RowPlace { squares: &squares, turn, ..place };
+                entries.indices_at(&after, lanes, &mut visit);
             }
-            row.count_fixed(slot, square(slot), &pieces[slot])?;
-        }
-        if pieces[place.lane].color == place.turn {
-            row.count_lane(&pieces[place.lane])?;
         }
 
-        let open = row.open & lanes & !(row.keeping.several() & row.winning);
-        let only = row.keeping.one() & row.legal.several() & lanes & !open;
-        let may_be = row.leading & (row.keeping.one() | !row.winning);
-        Ok(KeepingMoves { only, open, of_no_line: lanes & !open & !may_be })
+        let walks = || self.walks.iter().filter(|&&(from, _)| self.within.contains(from));
+        let arrivals: Bitboard = walks().map(|&(_, to)| to).collect();
+        let mut indices = [None; 64];
+        if arrivals.any() {
+            let after = RowPlace { turn, ..place };
+            entries.indices_at(&after, arrivals, |square, index| {
+                indices[usize::from(square & 63)] = Some(index);
+            });
+        }
+        for &(from, to) in walks() {
+            if let Some(index) = indices[to as usize & 63] {
+                visit(from as u8, index);
+            }
+        }
     }
+}
+
+/// A table, and those behind it.
+#[derive(Clone, Copy)]
+pub(super) struct KeptTables<'r> {
+    pub(super) values: &'r KeptValues<'r>,
+    pub(super) entries: &'r HeldEntries<'r>,
+    pub(super) exits: &'r Exits<'r>,
 }
 
 /// A row while its moves are counted.
 struct CountedRow<'r> {
-    values: &'r KeptValues<'r>,
-    entries: &'r HeldEntries<'r>,
-    exits: &'r Exits<'r>,
+    tables: KeptTables<'r>,
     place: RowPlace<'r>,
     /// The men but for the row's.
     occupied: Bitboard,
@@ -102,19 +140,70 @@ struct CountedRow<'r> {
     theirs: Bitboard,
     /// What is to be kept, by square.
     own: &'r [u16; 64],
-    /// Where it is not known yet that several moves keep it.
+    /// Where the side to move wins, or does not lose: several moves that keep that are enough.
+    winning: Bitboard,
+    /// Where more moves may tell more.
     lanes: Bitboard,
     keeping: Few,
     legal: Few,
     /// Where there may be moves that are not counted.
-    open: Bitboard,
-    /// Where one that keeps it may lead to a line without a choice of the winner.
-    leading: Bitboard,
-    /// Where the side to move wins, or does not lose: several moves that keep that are enough.
-    winning: Bitboard,
+    uncounted: Bitboard,
+    /// In lines, moves to tables behind: where one is of a line, and where that is not known.
+    certain: Bitboard,
+    unknown: Bitboard,
+    /// In lines, those within the table, see [`LineMoves`].
+    fixed: Vec<(PieceSlot, Square, Bitboard)>,
+    walks: Vec<(Square, Square)>,
 }
 
-impl CountedRow<'_> {
+impl<'r> CountedRow<'r> {
+    fn new(
+        tables: KeptTables<'r>,
+        place: RowPlace<'r>,
+        (own, lanes): &'r ([u16; 64], Bitboard),
+    ) -> CountedRow<'r> {
+        let pieces = tables.values.orbits.table().pieces();
+        let square = |slot: PieceSlot| Square::new(u32::from(place.squares[slot] & 63));
+        let fixed = || (0..pieces.len()).filter(|&slot| slot != place.lane);
+        let may_be_taken = |slot: &PieceSlot| {
+            pieces[*slot].color != place.turn && pieces[*slot].role != Role::King
+        };
+        CountedRow {
+            tables,
+            place,
+            occupied: fixed().map(square).collect(),
+            theirs: fixed().filter(may_be_taken).map(square).collect(),
+            own,
+            winning: lanes.into_iter().filter(|&s| own[s as usize & 63] < LOSS).collect(),
+            lanes: *lanes,
+            keeping: Few::default(),
+            legal: Few::default(),
+            uncounted: Bitboard::EMPTY,
+            certain: Bitboard::EMPTY,
+            unknown: Bitboard::EMPTY,
+            fixed: Vec::new(),
+            walks: Vec::new(),
+        }
+    }
+
+    /// After all moves.
+    fn counted(mut self) -> Result<CountedRow<'r>, TableError> {
+        let RowPlace { squares, lane, turn } = self.place;
+        let pieces = self.tables.values.orbits.table().pieces();
+        let fixed = pieces.iter().enumerate().filter(|&(slot, _)| slot != lane);
+        for (slot, piece) in fixed.filter(|(_, piece)| piece.color == turn) {
+            if self.lanes.is_empty() {
+                return Ok(self);
+            }
+            let from = Square::new(u32::from(squares[slot] & 63));
+            self.count_fixed(slot, from, piece)?;
+        }
+        if pieces[lane].color == turn && self.lanes.any() {
+            self.count_lane(&pieces[lane])?;
+        }
+        Ok(self)
+    }
+
     /// The moves of a man who stands on the same square in the whole row.
     fn count_fixed(
         &mut self,
@@ -152,13 +241,13 @@ impl CountedRow<'_> {
 
     /// The row's man.
     fn lane(&self) -> (Color, Role) {
-        let lane = &self.values.orbits.table().pieces()[self.place.lane];
+        let lane = &self.tables.values.orbits.table().pieces()[self.place.lane];
         (lane.color, lane.role)
     }
 
     /// The other men, those that stay.
     fn standing(&self, stays: impl Fn(PieceSlot, Square) -> bool) -> FixedMen {
-        let pieces = self.values.orbits.table().pieces().iter().enumerate();
+        let pieces = self.tables.values.orbits.table().pieces().iter().enumerate();
         let placed = pieces.filter(|&(slot, _)| slot != self.place.lane).map(|(slot, piece)| {
             let square = Square::new(u32::from(self.place.squares[slot] & 63));
             (slot, (square, piece.color, piece.role))
@@ -177,28 +266,38 @@ impl CountedRow<'_> {
             return Ok(());
         }
         let turn = self.place.turn.other();
-        match self.exits.ask(men, walker, lanes, turn)? {
-            Some(ExitRow { legal, worth, of_no_line }) => self.take(legal, &worth, of_no_line),
-            None => self.open |= lanes,
+        let Some(row) = self.tables.exits.ask(men, walker, lanes, turn)? else {
+            self.uncounted |= lanes;
+            return Ok(());
+        };
+        let keeping = self.take(row.legal, |square| row.worth[square & 63]);
+        if self.tables.values.is_of_lines() && keeping.any() {
+            let [of_line, of_none] = row.known_of_lines(keeping);
+            self.certain |= of_line;
+            self.unknown |= keeping & !of_line & !of_none;
         }
+        self.settle();
         Ok(())
     }
 
-    /// Takes a move that is legal on these squares and worth so much there; on some it leads to
-    /// positions that are `of_no_line`.
-    fn take(&mut self, legal: Bitboard, worth: &[u16; 64], of_no_line: Bitboard) {
-        let keeps = |square: usize| worth[square] == self.own[square] && worth[square] != NOTHING;
-        let keeping = (0..64).fold(0, |set, square| set | u64::from(keeps(square)) << square);
+    /// Takes a move that is legal on these squares and worth so much there. Where it keeps what
+    /// there is to keep.
+    fn take(&mut self, legal: Bitboard, worth: impl Fn(usize) -> u16) -> Bitboard {
+        let mut keeping = Bitboard::EMPTY;
+        for square in legal {
+            let worth = worth(square as usize & 63);
+            let keeps = worth == self.own[square as usize & 63] && worth != NOTHING;
+            keeping |= Bitboard(u64::from(keeps) << square as u32);
+        }
         self.legal.add(legal);
-        self.keeping.add(legal & Bitboard(keeping));
-        self.leading |= legal & Bitboard(keeping) & !of_no_line;
-        self.settle();
+        self.keeping.add(keeping);
+        keeping
     }
 
     /// Leaves the squares on which more moves tell nothing more.
     fn settle(&mut self) {
         let several = self.keeping.several() & self.winning;
-        let defended = self.leading & !self.winning;
+        let defended = self.certain & !self.winning;
         self.lanes &= !(several | defended);
     }
 
@@ -226,14 +325,14 @@ impl CountedRow<'_> {
         self.count_move(slot, one, Bitboard::EMPTY)?;
 
         let Some(two) = two else { return Ok(()) };
-        let pieces = self.values.orbits.table().pieces();
+        let pieces = self.tables.values.orbits.table().pieces();
         let beside = attacks::pawn_attacks(turn, one);
         let takes = |(piece, &square): (&ListedPiece, &u8)| {
             (piece.color, piece.role) == (turn.other(), Role::Pawn)
                 && beside.contains(Square::new(u32::from(square & 63)))
         };
         if pieces.iter().zip(self.place.squares).any(takes) {
-            self.open |= !(Bitboard::from(one) | Bitboard::from(two));
+            self.uncounted |= !(Bitboard::from(one) | Bitboard::from(two));
             return Ok(());
         }
         self.count_move(slot, two, Bitboard::from(one))
@@ -250,37 +349,44 @@ impl CountedRow<'_> {
         let mut squares = *self.place.squares;
         squares[slot] = to as u8;
         let after = RowPlace { squares: &squares, turn: self.place.turn.other(), ..self.place };
-        lanes &= self.values.legal(&after);
+        let KeptTables { values, entries, .. } = self.tables;
+        lanes &= values.legal(&after);
         if lanes.is_empty() {
             return Ok(());
         }
-        let keys = self.entries.keys_at(&after, lanes)?;
-        let behind = self.values.behind(after.turn, false);
-        let of_no_line = self.values.of_no_line(self.entries, &after, lanes);
-        self.take(lanes, &keys.map(|key| worth_of(behind, key)), of_no_line);
+        let keys = entries.keys_at(&after, lanes)?;
+        let behind = values.behind(after.turn, false);
+        let keeping = self.take(lanes, |square| worth_of(behind, keys[square & 63]));
+        if values.is_of_lines() && keeping.any() {
+            self.fixed.push((slot, to, keeping));
+        }
+        self.settle();
         Ok(())
     }
 
     /// The moves of the row's man, who is no pawn.
     fn count_lane(&mut self, man: &ListedPiece) -> Result<(), TableError> {
+        let KeptTables { values, entries, .. } = self.tables;
         let after = RowPlace { turn: self.place.turn.other(), ..self.place };
-        let free = self.values.legal(&after) & !self.occupied;
-        let keys = self.entries.keys_at(&after, free)?;
-        let behind = self.values.behind(after.turn, false);
-        let worth = keys.map(|key| worth_of(behind, key));
+        let free = values.legal(&after) & !self.occupied;
+        let keys = entries.keys_at(&after, free)?;
+        let behind = values.behind(after.turn, false);
+        let worth = |square: Square| worth_of(behind, keys[square as usize & 63]);
         let occupied = self.occupied;
         let attacks = |from| attacks::attacks(from, man.role.of(man.color), occupied);
-        let of_no_line = self.values.of_no_line(self.entries, &after, free);
         for lane in self.lanes {
             let (own, here) = (self.own[lane as usize & 63], Bitboard::from(lane));
             for to in attacks(lane) & free {
                 self.legal.add(here);
-                if worth[to as usize & 63] != own {
+                if worth(to) != own {
                     continue;
                 }
                 self.keeping.add(here);
-                if !of_no_line.contains(to) {
-                    self.leading |= here;
+                if values.is_of_lines() {
+                    self.walks.push((lane, to));
+                }
+                if (self.keeping.several() & self.winning).contains(lane) {
+                    break;
                 }
             }
         }
@@ -305,14 +411,23 @@ impl CountedRow<'_> {
         let men = self.standing(|_, square| square != victim);
         let (walker, turn) = ((man.color, man.role), self.place.turn.other());
         let to = Bitboard::from(victim);
-        match self.exits.ask(&men, walker, to, turn)? {
-            Some(row) if row.legal.any() => {
-                let of_no_line = if row.of_no_line.any() { lanes } else { Bitboard::EMPTY };
-                self.take(lanes, &[row.worth[victim as usize & 63]; 64], of_no_line);
-            }
-            Some(_) => {}
-            None => self.open |= lanes,
+        let Some(row) = self.tables.exits.ask(&men, walker, to, turn)? else {
+            self.uncounted |= lanes;
+            return Ok(());
+        };
+        if row.legal.is_empty() {
+            return Ok(());
         }
+        let keeping = self.take(lanes, |_| row.worth[victim as usize & 63]);
+        if self.tables.values.is_of_lines() && keeping.any() {
+            let [of_line, of_none] = row.known_of_lines(to);
+            if of_line.any() {
+                self.certain |= keeping;
+            } else if of_none.is_empty() {
+                self.unknown |= keeping;
+            }
+        }
+        self.settle();
         Ok(())
     }
 }

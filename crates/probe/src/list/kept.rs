@@ -1,24 +1,16 @@
-//! What moves have to keep, and which positions of a table are of no line in which the winner never
-//! has a choice: found by rows, see [`KeepingMoves`].
-
-use std::ops::ControlFlow;
+//! What moves have to keep.
 
 use hoffman_board::{Bitboard, ByColor, Color, OutcomeBounds, Value};
 use hoffman_table::rows::{EntryRow, HeldEntries, RowKeys, RowPlace};
-use hoffman_table::{EntryValue, Table, TableError};
+use hoffman_table::{EntryValue, Table};
 
-use super::exits::Exits;
-use super::keepers::KeepingMoves;
+use super::UniqueLine;
 use super::seen::Seen;
-use super::{ListError, UniqueLine, fail};
 use crate::open_table::outcomes_of;
 use crate::orbits::Orbits;
 
 /// What a position is worth in which no move has to keep anything.
 pub(super) const NOTHING: u16 = 0;
-
-/// Another way through all positions is worth it if it leaves out one of so many.
-const MANY: u64 = 2;
 
 /// Added to the moves of a loss.
 pub(super) const LOSS: u16 = 1 << 14;
@@ -150,23 +142,6 @@ impl<'a> KeptValues<'a> {
         self.orbits.legal(row)
     }
 
-    /// The squares of a row's man, of some, with which positions are known to be of no line in
-    /// which the winner never has a choice.
-    pub(super) fn of_no_line(
-        &self,
-        entries: &HeldEntries<'_>,
-        row: &RowPlace<'_>,
-        lanes: Bitboard,
-    ) -> Bitboard {
-        let mut found = Bitboard::EMPTY;
-        if self.is_of_lines() {
-            entries.indices_at(row, lanes, |square, index| {
-                found |= Bitboard(u64::from(self.seen.is_of_no_line(index)) << square);
-            });
-        }
-        found
-    }
-
     /// What there is to keep in the positions of a row whose entries are asked for, and on which
     /// squares there is something.
     pub(super) fn to_keep(
@@ -186,72 +161,6 @@ impl<'a> KeptValues<'a> {
             }
         }
         (own, kept)
-    }
-
-    /// Finds positions that are of no line in which the winner never has a choice, row by row, as
-    /// long as there are many: won ones with another number of moves that keep the win than one,
-    /// or whose move leads to such a position, and lost ones in which all best moves do.
-    pub(super) fn leave_out(
-        &self,
-        (entries, exits): (&HeldEntries<'_>, &Exits<'_>),
-        stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<(), ListError> {
-        let look = |found: &mut Result<[u64; 2], TableError>, row: &EntryRow<'_>| {
-            let Ok([left, left_out]) = found else { return };
-            match self.leave_out_of_row((entries, exits), row) {
-                Ok([rest, out]) => {
-                    *left += rest;
-                    *left_out += out;
-                }
-                Err(error) => *found = Err(error),
-            }
-        };
-        loop {
-            let (mut left, mut left_out, mut result) = (0, 0, Ok(()));
-            entries.scan_in_order(|| Ok([0; 2]), look, &mut |found| {
-                match found {
-                    Ok([rest, out]) => {
-                        left += rest;
-                        left_out += out;
-                    }
-                    Err(error) => result = Err(fail(error)),
-                }
-                if stop() {
-                    result = Err(ListError::Stopped);
-                }
-                if result.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            });
-            result?;
-            if left_out == 0 || left_out < left / MANY {
-                return Ok(());
-            }
-        }
-    }
-
-    /// The same for a row. How many positions are left, and how many were left out.
-    fn leave_out_of_row(
-        &self,
-        (entries, exits): (&HeldEntries<'_>, &Exits<'_>),
-        row: &EntryRow<'_>,
-    ) -> Result<[u64; 2], TableError> {
-        if row.en_passant.is_some() {
-            return Ok([0; 2]);
-        }
-        let left_out = self.seen.those_of_no_line(row.positions());
-        let lanes = Bitboard(row.lanes) & !left_out & self.legal(&row.place());
-        if lanes.is_empty() {
-            return Ok([0; 2]);
-        }
-        let keys = entries.row(row)?;
-        let own = self.to_keep((row, &keys, lanes), |_| true);
-        if own.1.is_empty() {
-            return Ok([0; 2]);
-        }
-        let out = KeepingMoves::count(self, (entries, exits), row.place(), &own)?.of_no_line;
-        for (_, index) in row.positions().filter(|&(square, _)| out.0 >> square & 1 != 0) {
-            self.seen.leave_out(index);
-        }
-        Ok([(own.1 & !out).count() as u64, out.count() as u64])
     }
 }
 

@@ -25,33 +25,33 @@ impl Seen {
     }
 
     /// Whether the position is of such a line.
-    fn get(&self, index: u64) -> Option<bool> {
+    pub(super) fn get(&self, index: u64) -> Option<bool> {
         let bits = self.bits(index);
         (bits & 1 != 0).then_some(bits & 2 != 0)
     }
 
     /// Makes known whether it is.
-    fn set(&self, index: u64, found: bool) {
+    pub(super) fn set(&self, index: u64, found: bool) {
         if let Some(bits) = self.0.get((index / 4) as usize) {
             bits.fetch_or((1 | u8::from(found) << 1) << (index % 4 * 2), Relaxed);
         }
     }
 
-    /// Makes known that the position of an index is of no such line.
-    pub(super) fn leave_out(&self, index: u64) {
-        self.set(index, false);
+    /// The squares of positions that are of such a line, and of those that are not, given with
+    /// their indices.
+    pub(super) fn known(&self, positions: impl Iterator<Item = (u8, u64)>) -> [Bitboard; 2] {
+        let mut known = [Bitboard::EMPTY; 2];
+        for (square, index) in positions {
+            self.add_known(&mut known, square, index);
+        }
+        known
     }
 
-    /// The squares of positions that are known to be of no such line, given with their indices.
-    pub(super) fn those_of_no_line(&self, positions: impl Iterator<Item = (u8, u64)>) -> Bitboard {
-        let left_out = positions.filter(|&(_, index)| self.is_of_no_line(index));
-        Bitboard(left_out.fold(0, |set, (square, _)| set | 1 << square))
-    }
-
-    /// Whether the position of an index is known to be of no such line.
-    #[inline]
-    pub(super) fn is_of_no_line(&self, index: u64) -> bool {
-        self.bits(index) == 1
+    /// Adds one to them.
+    pub(super) fn add_known(&self, known: &mut [Bitboard; 2], square: u8, index: u64) {
+        let bits = self.bits(index);
+        known[0] |= Bitboard(u64::from(bits == 3) << square);
+        known[1] |= Bitboard(u64::from(bits == 1) << square);
     }
 
     #[inline]

@@ -194,8 +194,12 @@ impl<'t> HeldEntries<'t> {
             Symmetry::canonical(space.symmetry(), square(kings.white), square(kings.black))
         };
         let walks = row.lane == kings.white || row.lane == kings.black;
+        let men = self.table.pieces().len().min(MAX_PIECES);
         by_symmetry(space, lanes, walks, canonical, |symmetry, lanes| {
-            let squares = row.squares.map(|square| symmetry.apply_index(square & 63));
+            let mut squares = *row.squares;
+            for square in &mut squares[..men] {
+                *square = symmetry.apply_index(*square & 63);
+            }
             let (cursor, inverse) = (space.cursor(&squares, row.turn, None), symmetry.inverse());
             cursor.visit_lane(row.lane, symmetry.apply_set(lanes.0), |run, index, step| {
                 for (i, square) in (0..).zip(Bitboard(run)) {
@@ -224,7 +228,10 @@ impl<'t> HeldEntries<'t> {
         let mut codes = [0; 64];
         let rest = self.table.row_codes(&asked, &mut codes);
         let keys = keys.get(turn);
-        let mut found = codes.map(|code| keys[usize::from(code)]);
+        let mut found = [0; 64];
+        for square in squares {
+            found[square as usize & 63] = keys[usize::from(codes[square as usize & 63])];
+        }
 
         let (codec, mut squares) = (self.table.codec(), *row.squares);
         for square in rest {
