@@ -524,7 +524,8 @@ pub(crate) fn sum(
     let lasts = |cost: &&&Cost| {
         cost.table.seconds / threads as f64 > workplace.checkpoint_every.as_secs_f64()
     };
-    let seconds = made.iter().map(|cost| cost.table.seconds).sum::<f64>();
+    // The sum of none would be less than nothing.
+    let seconds = made.iter().fold(0.0, |sum, cost| sum + cost.table.seconds);
 
     Ok(RunPlan {
         memory,

@@ -793,6 +793,8 @@ fn plans_keep_finished_tables_of_control_files() {
     assert_eq!(kept(), [true, false]);
     assert_eq!(run(folder.path(), "-g kqk.xml").code, 0);
     assert_eq!(kept(), [true, true]);
+    let nothing_to_do = run(folder.path(), "plan kqk.xml kk.xml").out;
+    assert!(nothing_to_do.contains("time: about 0.0 s, 0.0 s of"), "{nothing_to_do}");
     // What has to be made again leads to all that needs it.
     fs::remove_file(folder.path().join("kk.htb")).unwrap();
     assert_eq!(kept(), [false, false]);
