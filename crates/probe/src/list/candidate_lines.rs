@@ -2,7 +2,7 @@
 //! moves there are to choose from; then it is passed on from the positions behind them, those with
 //! the nearest end first.
 
-use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use hoffman_board::{Bitboard, Color};
 use hoffman_table::rows::{EntryRow, HeldEntries};
@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use super::keepers::{KeptTables, LineMoves};
 use super::kept::LOSS;
+use super::seen::Seen;
 use super::{ListError, fail};
 
 /// Bits of an index next to a distance.
@@ -43,8 +44,28 @@ impl LineLink {
     }
 }
 
-/// What is found of some rows.
-type Found = Result<Vec<LineLink>, TableError>;
+/// What is found in a share of the rows.
+#[derive(Default)]
+struct FoundLinks {
+    links: Vec<LineLink>,
+    /// How many of them are taken from the room for all.
+    taken: usize,
+    /// Why it is not all.
+    failure: Option<ListError>,
+}
+
+impl FoundLinks {
+    /// So many that all threads rarely do it at the same time.
+    const TOGETHER: usize = 1 << 12;
+
+    fn take_from(&mut self, room: &AtomicU64) {
+        let more = self.links.len() - self.taken;
+        if more >= Self::TOGETHER {
+            self.taken = self.links.len();
+            room.update(Relaxed, Relaxed, |room| room.saturating_sub(more as u64));
+        }
+    }
+}
 
 /// Makes known which positions of a table are of a line in which the winner never has a choice, as
 /// far as it does not depend on tables that are not at hand, and as what is needed to know it fits
@@ -54,63 +75,59 @@ pub(super) fn find_lines(
     memory: u64,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<(), ListError> {
-    let room = memory / size_of::<LineLink>() as u64;
+    // What there is no room for is looked at by itself when it is asked for.
+    let room = AtomicU64::new(memory / size_of::<LineLink>() as u64);
     let plies = plies_of_keys(tables.values.orbits.table());
-    let (mut steps, mut result) = (Vec::new(), Ok(()));
+    let mut links: Vec<LineLink> = Vec::new();
     // Most positions of the winner are of no line: few of the loser's moves are left.
     for won in [true, false] {
-        let look = |found: &mut Found, row: &EntryRow<'_>| {
-            let Ok(steps) = found else { return };
-            if let Err(error) = look_for_steps(tables, (&plies, won), row, steps) {
-                *found = Err(error);
+        let look = |found: &mut FoundLinks, row: &EntryRow<'_>| {
+            if stop() {
+                found.failure = Some(ListError::Stopped);
+            }
+            if found.failure.is_none() && room.load(Relaxed) > 0 {
+                let looked = look_for_links(tables, (&plies, won), row, &mut found.links);
+                found.failure = looked.err().map(fail);
+                found.take_from(&room);
             }
         };
-        tables.entries.scan_in_order(|| Ok(Vec::new()), look, &mut |found| {
-            match found {
-                Ok(found) => steps.extend(found),
-                Err(error) => result = Err(fail(error)),
-            }
-            if stop() {
-                result = Err(ListError::Stopped);
-            }
-            // The others are looked at by themselves when it is asked for them.
-            let is_full = steps.len() as u64 >= room;
-            if result.is_err() || is_full {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        });
-        result.clone()?;
+        for found in tables.entries.scan(FoundLinks::default, look) {
+            found.failure.map_or(Ok(()), Err)?;
+            links.extend(found.links);
+        }
     }
 
-    steps.par_sort_unstable();
-    for together in steps.chunk_by(|a, b| a.plies() == b.plies()) {
+    links.par_sort_unstable();
+    for together in links.chunk_by(|a, b| a.plies() == b.plies()) {
         if stop() {
             return Err(ListError::Stopped);
         }
-        together.par_chunk_by(|a, b| a.index() == b.index()).for_each(|of_one| {
-            let seen = &tables.values.seen;
-            let known = |step: &LineLink| match step.behind {
-                LineLink::UNKNOWN => None,
-                behind => seen.get(behind),
-            };
-            if of_one.iter().any(|step| known(step) == Some(true)) {
-                seen.set(of_one[0].index(), true);
-            } else if of_one.iter().all(|step| known(step) == Some(false)) {
-                seen.set(of_one[0].index(), false);
-            }
-        });
+        let of_one = together.par_chunk_by(|a, b| a.index() == b.index());
+        of_one.for_each(|links| pass_on(&tables.values.seen, links));
     }
     Ok(())
 }
 
+/// Makes known whether a position is of a line, as far as its moves tell.
+fn pass_on(seen: &Seen, links: &[LineLink]) {
+    let known = |link: &LineLink| match link.behind {
+        LineLink::UNKNOWN => None,
+        behind => seen.get(behind),
+    };
+    let Some(first) = links.first() else { return };
+    if links.iter().any(|link| known(link) == Some(true)) {
+        seen.set(first.index(), true);
+    } else if links.iter().all(|link| known(link) == Some(false)) {
+        seen.set(first.index(), false);
+    }
+}
+
 /// Finds the moves of positions of a row that are won, or lost, and makes known what they tell.
-fn look_for_steps(
+fn look_for_links(
     tables: KeptTables<'_>,
     (plies, won): (&[Option<u16>], bool),
     row: &EntryRow<'_>,
-    steps: &mut Vec<LineLink>,
+    links: &mut Vec<LineLink>,
 ) -> Result<(), TableError> {
     let KeptTables { values, entries, .. } = tables;
     let lanes = Bitboard(row.lanes) & values.legal(&row.place());
@@ -149,11 +166,11 @@ fn look_for_steps(
             values.seen.set(index, true);
         }
     }
-    let step = |(square, behind)| {
+    let link = |(square, behind)| {
         let (plies, index) = indices[usize::from(square & 63_u8)];
         LineLink::new(plies, index, behind)
     };
-    steps.extend(behind.into_iter().map(step));
+    links.extend(behind.into_iter().map(link));
     Ok(())
 }
 

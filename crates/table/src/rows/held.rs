@@ -174,8 +174,8 @@ impl<'t> HeldEntries<'t> {
     #[inline]
     pub fn indices_at(&self, row: &RowPlace<'_>, lanes: Bitboard, mut visit: impl FnMut(u8, u64)) {
         let space = self.table.space();
-        let Some(kings) = self.kings.filter(|_| space.has_side_bit()) else {
-            // They are elsewhere, or have to be dealt out anew.
+        let Some(kings) = self.kings else {
+            // Like men have to be dealt out anew.
             let mut squares = *row.squares;
             for square in lanes {
                 squares[row.lane] = square as u8;
@@ -185,7 +185,38 @@ impl<'t> HeldEntries<'t> {
             }
             return;
         };
+        // A table without the side to move has White to move.
+        if !space.has_side_bit() && row.turn.is_black() {
+            let Some((squares, lane)) = self.exchanged(row) else { return };
+            let row = RowPlace { squares: &squares, lane, turn: Color::White };
+            let lanes = lanes.rotate_180();
+            self.indices_of_kings(kings, &row, lanes, |square, index| visit(square ^ 63, index));
+        } else {
+            self.indices_of_kings(kings, row, lanes, visit);
+        }
+    }
 
+    /// The squares of the men with the colours exchanged and the board turned by 180 degrees, and
+    /// the slot of the row's man.
+    fn exchanged(&self, row: &RowPlace<'_>) -> Option<([u8; MAX_PIECES], PieceSlot)> {
+        let space = self.table.space();
+        let mut squares = [0; MAX_PIECES];
+        for slot in 0..self.table.pieces().len() {
+            squares[space.partner(slot)?] = (row.squares[slot] & 63) ^ 63;
+        }
+        Some((squares, space.partner(row.lane)?))
+    }
+
+    /// [`HeldEntries::indices_at`] for a side to move that the table has, by the kings' slots.
+    #[inline]
+    fn indices_of_kings(
+        &self,
+        kings: ByColor<PieceSlot>,
+        row: &RowPlace<'_>,
+        lanes: Bitboard,
+        mut visit: impl FnMut(u8, u64),
+    ) {
+        let space = self.table.space();
         let canonical = |lane: Square| {
             let square = |slot: PieceSlot| match row.squares[slot] {
                 _ if slot == row.lane => lane,
