@@ -516,8 +516,8 @@ impl<'a> Build<'a> {
             let is_held = |material: &Material| self.tables.contains_key(material);
             let format = self.options.workplace.format();
             let next = memory_of_group(self.graph, group, format, is_held);
-            // A quarter is left to others, who may need it before this is looked at again.
-            ((free + total) / 4 * 3).saturating_sub(next)
+            // Some is left to others, who may need it before this is looked at again.
+            ((free + total) / 8 * 7).saturating_sub(next)
         });
         while let Some((_, _, material)) = held.pop().filter(|_| total > limit) {
             let dropped = self.tables.remove(&material);
