@@ -270,8 +270,8 @@ pub(crate) struct SolveArgs {
     /// Say in how many moves a proven win is won, at the earliest and at the latest.
     #[arg(long, conflicts_with = "tables")]
     pub(crate) distance: bool,
-    /// Say why the result is what it is: key lines, exchanges, zugzwangs, corresponding squares of
-    /// the kings.
+    /// Say why the result is what it is: key lines, exchanges, zugzwangs, corresponding squares and
+    /// key squares of the kings.
     #[arg(long, conflicts_with = "tables")]
     pub(crate) explain: bool,
     /// Draw the squares of the explanation: an SVG file.

@@ -10,7 +10,7 @@ use hoffman::{
 use crate::movetext::{Movetext, result};
 
 /// Why a position has this value: how it is won or held, with the moves that alone do and those
-/// that lead elsewhere, and the squares of the kings that correspond to each other. Paragraphs of
+/// that lead elsewhere, and the squares of the kings that decide. Paragraphs of
 /// lines; each begins with an empty one.
 pub fn explained(position: &Position, value: Value, explanation: &Explanation) -> String {
     Explained { position, value, explanation }.to_text()
@@ -35,6 +35,7 @@ impl Explained<'_> {
         }
         if let Some(kings) = &self.explanation.kings {
             text.push_str(&zugzwangs(kings));
+            text.push_str(&key_squares(kings));
         }
         text
     }
@@ -123,6 +124,23 @@ fn zugzwangs(kings: &KingZugzwangs) -> String {
             let _ = writeln!(text, "  {}", if_to_move(winners));
         }
         let _ = writeln!(text, "    White {}, Black {}", names(&white), names(&black));
+    }
+    text
+}
+
+/// The squares from which a king always wins.
+fn key_squares(kings: &KingZugzwangs) -> String {
+    let mut text = String::new();
+    for (color, squares) in Color::ALL.into_iter().zip(&kings.key_squares) {
+        if !squares.is_empty() {
+            let (name, other) = (side(color), side(color.other()));
+            let _ = writeln!(
+                text,
+                "\nKey squares of {name}'s king, from which {name} wins, whoever is to move, \
+                 unless {other}'s king can take something at once\n  {}",
+                names(squares)
+            );
+        }
     }
     text
 }

@@ -32,7 +32,7 @@ impl ShownExplanation<'_> {
                 "words": lines.words(self.position),
                 "line": moves.collect::<Vec<_>>(),
                 "others": others.collect::<Vec<_>>(),
-                "king": lines.king.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "king": names(&lines.king),
                 "king_alone": lines.king_alone,
                 "safe": lines.is_safe,
             })
@@ -41,12 +41,15 @@ impl ShownExplanation<'_> {
             "passed": passed.map(|passed| proved_in_words(passed, self.position.turn.other())),
             "lines": lines.collect::<Vec<_>>(),
             "corresponding": kings.as_ref().map(corresponding),
+            "key_squares": kings.as_ref().map(|kings| {
+                let [white, black] = kings.key_squares.each_ref().map(|squares| names(squares));
+                json!({"white": white, "black": black})
+            }),
         })
     }
 }
 
 fn corresponding(kings: &KingZugzwangs) -> serde_json::Value {
-    let names = |squares: &[Square]| squares.iter().map(ToString::to_string).collect::<Vec<_>>();
     let winner = |winner: Option<Color>| winner.map(|winner| side(winner).to_lowercase());
     let groups = kings.correspondences().into_iter().map(|group| {
         json!({
@@ -61,6 +64,10 @@ fn corresponding(kings: &KingZugzwangs) -> serde_json::Value {
         "placements": kings.placements,
         "undecided": kings.undecided,
     })
+}
+
+fn names(squares: &[Square]) -> Vec<String> {
+    squares.iter().map(ToString::to_string).collect()
 }
 
 fn side(color: Color) -> &'static str {

@@ -1,8 +1,9 @@
-//! Corresponding squares: where kings stand so that neither side wants to be the one to move.
+//! Where kings decide: corresponding squares, on which neither side wants to be the one to move, and
+//! key squares, from which a king always wins.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
-use hoffman_board::{Color, Square};
+use hoffman_board::{Color, Outcome, Square};
 use hoffman_reader::shakmaty::{
     CastlingMode, Chess, EnPassantMode, Move, Position as _, Role, Setup,
 };
@@ -20,6 +21,10 @@ pub struct KingZugzwangs {
     pub placements: usize,
     /// Of how many of them it was not found out whether they are zugzwangs.
     pub undecided: usize,
+    /// The key squares of White's king, and of Black's: with it there its side wins, whoever is to
+    /// move and wherever the other king stands, unless that can take something at once. A side of
+    /// which all squares are such has none.
+    pub key_squares: [Vec<Square>; 2],
 }
 
 /// Two kings of which each side does better if the other one is to move.
@@ -56,25 +61,33 @@ impl KingZugzwangs {
 
         let room = KingRoom { setup: position.to_setup(EnPassantMode::Legal) };
         let placements = placements(position);
-        let mut zugzwangs =
-            KingZugzwangs { found: Vec::new(), placements: placements.len(), undecided: 0 };
+        let (mut found, mut undecided) = (Vec::new(), 0);
+        let mut always_wins = [KeySquares::default(), KeySquares::default()];
+        let count = placements.len();
         for (white, black) in placements {
-            // With a king that could be taken there is no zugzwang.
-            let [Some(to_white), Some(to_black)] =
-                Color::ALL.map(|turn| room.placed(white, black, turn))
-            else {
-                continue;
+            let mut asked = |turn| {
+                let place = room.placed(white, black, turn)?;
+                let outcome = inquiry.outcome(&place);
+                Some(AskedPlace { place, outcome })
             };
-            let outcomes = (inquiry.outcome(&to_white), inquiry.outcome(&to_black));
-            let (Some(to_white), Some(to_black)) = outcomes else {
-                zugzwangs.undecided += 1;
+            let asked = [asked(Color::White), asked(Color::Black)];
+            for (color, squares) in Color::ALL.into_iter().zip(&mut always_wins) {
+                squares.add(color, color.fold_wb(white, black), &asked);
+            }
+
+            // With a king that could be taken there is no zugzwang.
+            let [Some(to_white), Some(to_black)] = asked else { continue };
+            let (Some(to_white), Some(to_black)) = (to_white.outcome, to_black.outcome) else {
+                undecided += 1;
                 continue;
             };
             if for_white(to_white) < for_white(to_black) {
                 let winners = [to_white.winner(), to_black.winner()];
-                zugzwangs.found.push(KingZugzwang { white, black, winners });
+                found.push(KingZugzwang { white, black, winners });
             }
         }
+        let key_squares = always_wins.map(KeySquares::found);
+        let mut zugzwangs = KingZugzwangs { found, placements: count, undecided, key_squares };
         zugzwangs.found.sort_by_key(|zugzwang| (zugzwang.white, zugzwang.black));
         Some(zugzwangs)
     }
@@ -103,6 +116,38 @@ impl KingZugzwangs {
             }
         }
         groups
+    }
+}
+
+/// A position, and its outcome if it is known.
+struct AskedPlace {
+    place: Chess,
+    outcome: Option<Outcome>,
+}
+
+/// Squares of a king, and whether it always wins from there.
+#[derive(Default)]
+struct KeySquares(BTreeMap<Square, bool>);
+
+impl KeySquares {
+    /// Adds what results with the king on a square, with White and with Black to move, if these are
+    /// positions.
+    fn add(&mut self, color: Color, square: Square, asked: &[Option<AskedPlace>; 2]) {
+        let takes = |m: &Move| m.role() == Role::King && m.is_capture();
+        let other_to_move = &asked[color.fold_wb(1, 0)];
+        if other_to_move.as_ref().is_some_and(|asked| asked.place.legal_moves().iter().any(takes)) {
+            return;
+        }
+        let wins = |asked: &AskedPlace| asked.outcome == Some(Outcome::won_by(color));
+        *self.0.entry(square).or_insert(true) &= asked.iter().flatten().all(wins);
+    }
+
+    /// Those from which it does; none if they tell nothing.
+    fn found(self) -> Vec<Square> {
+        let all = self.0.len();
+        let found: Vec<Square> =
+            self.0.into_iter().filter_map(|(s, always)| always.then_some(s)).collect();
+        if found.len() == all { Vec::new() } else { found }
     }
 }
 
@@ -172,7 +217,9 @@ mod tests {
             zugzwang(Square::B3, Square::C7),
             zugzwang(Square::D1, Square::C7),
         ];
-        let groups = KingZugzwangs { found, placements: 5, undecided: 0 }.correspondences();
+        let groups =
+            KingZugzwangs { found, placements: 5, undecided: 0, key_squares: Default::default() };
+        let groups = groups.correspondences();
         let squares: Vec<_> = groups.iter().map(|group| (&group.white, &group.black)).collect();
         let (both, one) = (vec![Square::B1, Square::B3], vec![Square::D1]);
         assert_eq!(squares, [(&both, &vec![Square::A7, Square::C7]), (&one, &vec![Square::C7])]);

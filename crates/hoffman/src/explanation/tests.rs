@@ -74,6 +74,44 @@ fn the_zugzwangs_are_those_of_the_table() {
 }
 
 #[test]
+fn key_squares_are_those_of_the_table_and_of_the_books() {
+    let (_folder, tables) = tables();
+    // As in the books two ranks before the pawn, or behind the middle line one and two; and what
+    // else is such a square.
+    for (fen, pawn, of_books, others) in [
+        ("8/8/8/3k4/8/3K4/3P4/8 w - - 0 1", Square::D2, "c4 d4 e4", "d5"),
+        ("8/8/3k4/8/4P3/3K4/8/8 b - - 0 1", Square::E4, "d6 e6 f6", ""),
+        ("8/3k4/8/2P5/2K5/8/8/8 w - - 0 1", Square::C5, "b6 c6 d6 b7 c7 d7", ""),
+    ] {
+        let [found, of_black] = explained(fen).kings.unwrap().key_squares;
+        assert!(of_black.is_empty(), "{fen}");
+        let named = of_books.split(' ').chain(others.split_whitespace());
+        let mut named: Vec<Square> = named.map(|square| square.parse().unwrap()).collect();
+        named.sort_unstable();
+        assert_eq!(found, named, "{fen}");
+
+        let always_wins = |white: Square| {
+            Square::ALL.into_iter().all(|black| {
+                let men = [
+                    (white, Color::White, Role::King),
+                    (black, Color::Black, Role::King),
+                    (pawn, Color::White, Role::Pawn),
+                ];
+                let to_move = |turn| Position::from_men(men, turn, None);
+                let takes = |m: &hoffman_reader::Move| m.to == pawn;
+                let exempt = HashSet::from([white, black, pawn]).len() < 3
+                    || to_move(Color::Black).legal_moves(Variant::Normal).iter().any(takes);
+                let results = Color::ALL.map(|turn| for_white_by(&tables, &to_move(turn)));
+                exempt || results.into_iter().flatten().all(|wdl| wdl == Wdl::Win)
+            })
+        };
+        let expected: Vec<Square> =
+            Square::ALL.into_iter().filter(|&s| s != pawn && always_wins(s)).collect();
+        assert_eq!(found, expected, "{fen}");
+    }
+}
+
+#[test]
 fn only_moves_and_zugzwangs_of_the_line_are_those_of_the_table() {
     let (_folder, tables) = tables();
     let mut marked = 0;

@@ -7,10 +7,10 @@ use crate::diagram::{Diagram, SIDE};
 /// What is written on a square for a side: the numbers of the groups that it belongs to.
 type Marks = Vec<(Square, Color, String)>;
 
-/// The picture: squares of the kings that correspond to each other by their numbers, or else those
-/// on which a king holds.
+/// The picture: squares of the kings that correspond to each other by their numbers and key squares,
+/// or else those on which a king holds.
 pub(in crate::commands) fn draw(position: &Position, explanation: &Explanation) -> String {
-    let (title, marks, lines) = corresponding(explanation).unwrap_or_else(|| holding(explanation));
+    let (title, marks, lines) = deciding(explanation).unwrap_or_else(|| holding(explanation));
     let words =
         if marks.is_empty() { "There are no such squares.".to_owned() } else { all(&marks) };
     let mut diagram = Diagram::new(position, title, &words, lines.len());
@@ -43,12 +43,10 @@ fn all(marks: &Marks) -> String {
     words.collect::<Vec<_>>().join("; ")
 }
 
-/// The squares that correspond; none if there are not any.
-fn corresponding(explanation: &Explanation) -> Option<(&'static str, Marks, Vec<&'static str>)> {
-    let groups = explanation.kings.as_ref()?.correspondences();
-    if groups.is_empty() {
-        return None;
-    }
+/// The squares that correspond, and the key squares; none if there are not any.
+fn deciding(explanation: &Explanation) -> Option<(&'static str, Marks, Vec<&'static str>)> {
+    let kings = explanation.kings.as_ref()?;
+    let groups = kings.correspondences();
     let mut marks = Marks::new();
     for (number, group) in (1..).zip(&groups) {
         for (color, squares) in [(Color::White, &group.white), (Color::Black, &group.black)] {
@@ -57,12 +55,29 @@ fn corresponding(explanation: &Explanation) -> Option<(&'static str, Marks, Vec<
             }
         }
     }
-    let lines = vec![
-        "Lower halves: squares of White's king; upper halves: of Black's king.",
-        "With both kings on one number, neither side wants to be the one to move.",
-    ];
-    Some(("Corresponding squares", marks, lines))
+    for (color, squares) in Color::ALL.into_iter().zip(&kings.key_squares) {
+        for &square in squares {
+            mark(&mut marks, square, color, KEY);
+        }
+    }
+
+    let mut lines = vec!["Lower halves: squares of White's king; upper halves: of Black's king."];
+    if !groups.is_empty() {
+        lines.push("With both kings on one number, neither side wants to be the one to move.");
+    }
+    let has_keys = kings.key_squares.iter().any(|squares| !squares.is_empty());
+    if has_keys {
+        lines.push("\u{2605}: with the king there this side wins, whoever is to move.");
+    }
+    match (groups.is_empty(), has_keys) {
+        (true, false) => None,
+        (true, true) => Some(("Key squares", marks, lines)),
+        (false, _) => Some(("Corresponding squares", marks, lines)),
+    }
 }
+
+/// Marks a key square.
+const KEY: &str = "\u{2605}";
 
 /// The squares on which kings hold a draw while nothing else moves.
 fn holding(explanation: &Explanation) -> (&'static str, Marks, Vec<&'static str>) {
