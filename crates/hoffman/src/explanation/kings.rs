@@ -1,5 +1,5 @@
-//! Where kings decide: corresponding squares, on which neither side wants to be the one to move, and
-//! key squares, from which a king always wins.
+//! Where kings decide: corresponding squares, on which neither side wants to be the one to move,
+//! and key squares, from which a king always wins.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 

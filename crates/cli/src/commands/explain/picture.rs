@@ -7,8 +7,8 @@ use crate::diagram::{Diagram, SIDE};
 /// What is written on a square for a side: the numbers of the groups that it belongs to.
 type Marks = Vec<(Square, Color, String)>;
 
-/// The picture: squares of the kings that correspond to each other by their numbers and key squares,
-/// or else those on which a king holds.
+/// The picture: squares of the kings that correspond to each other by their numbers, and key
+/// squares, or else those on which a king holds.
 pub(in crate::commands) fn draw(position: &Position, explanation: &Explanation) -> String {
     let (title, marks, lines) = deciding(explanation).unwrap_or_else(|| holding(explanation));
     let words =
