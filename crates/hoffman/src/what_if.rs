@@ -154,7 +154,16 @@ impl MovesOfSide {
 
     /// Their kinds.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = FuturemoveKind> {
-        kinds().filter(|kind| self.pattern.matches(&kind.name()))
+        // Steps to the last rank are promotions.
+        let is_step = |square: Square| {
+            let rank = u32::from(square.rank());
+            (2..7).contains(&self.color.fold_wb(rank, 7 - rank))
+        };
+        let is_move = move |kind: &FuturemoveKind| match kind {
+            FuturemoveKind::Quiet(Role::Pawn, square) => is_step(*square),
+            _ => true,
+        };
+        kinds().filter(move |kind| is_move(kind) && self.pattern.matches(&kind.name()))
     }
 }
 

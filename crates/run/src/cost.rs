@@ -468,7 +468,13 @@ pub(crate) fn cost_of_analysis(
     let resources = Resources { layout: values.layout.clone(), slices: values.slices.len() as u64 };
     let kind = (control.entry_format(), men);
     let mut cost = Cost::new(output.display().to_string(), resources, indices, kind);
-    cost.table.needs = open.iter().map(|open| open.path().display().to_string()).collect();
+    // A table may be behind several kinds of moves.
+    for open in open {
+        let name = open.path().display().to_string();
+        if !cost.table.needs.contains(&name) {
+            cost.table.needs.push(name);
+        }
+    }
     let behind = behind_of(values);
     let bytes = open.iter().map(|open| open.bytes((&values.material, &behind)));
     cost.behind = bytes.fold(0, u64::saturating_add);

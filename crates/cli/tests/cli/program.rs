@@ -310,6 +310,8 @@ fn solve_answers_what_if() {
         (["--freeze", "e1"], "no man stands on e1"),
         (["--freeze", "P@e9"], "'P@e9' names no man"),
         (["--forbid-move", "W:Ke4"], "no move is a 'Ke4'"),
+        (["--forbid-move", "W:Pe8"], "no move is a 'Pe8'"),
+        (["--forbid-move", "B:Pe7"], "no move is a 'Pe7'"),
         (["--no-capture", "RxP"], "'RxP' names no moves of a side"),
         (["--only-promote", "K"], "'K' names no choice of pieces"),
         (["--only-promote", "QRBN"], "'QRBN' names no choice of pieces"),
