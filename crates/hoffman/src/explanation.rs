@@ -1,7 +1,7 @@
 //! Why a proven position has its result.
 //!
 //! `inquiry` asks the prover about positions beside the one that it proved, `key_lines` follows
-//! the strategies, and `kings` finds the squares that correspond to each other.
+//! the strategies, and `kings` finds the squares on which kings decide.
 
 mod inquiry;
 mod key_lines;
@@ -28,7 +28,7 @@ pub struct Explanation {
     pub passed: Option<Value>,
     /// Of every side of which something is proven, a win or not to lose, how it comes about.
     pub lines: Vec<KeyLines>,
-    /// Where the kings stand in zugzwang, whichever side is to move; none if there are pieces.
+    /// Where the kings decide; none if there are pieces.
     pub kings: Option<KingZugzwangs>,
 }
 

@@ -11,7 +11,7 @@ use hoffman_reader::shakmaty::{
 use super::for_white;
 use super::inquiry::Inquiry;
 
-/// All mutual zugzwangs of two kings between pawns that stay where they are.
+/// All mutual zugzwangs of two kings between pawns that stay where they are, and their key squares.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct KingZugzwangs {
@@ -21,9 +21,9 @@ pub struct KingZugzwangs {
     pub placements: usize,
     /// Of how many of them it was not found out whether they are zugzwangs.
     pub undecided: usize,
-    /// The key squares of White's king, and of Black's: with it there its side wins, whoever is to
-    /// move and wherever the other king stands, unless that can take something at once. A side of
-    /// which all squares are such has none.
+    /// The key squares of White's king, and of Black's, by what is proven: with it there its side
+    /// wins, whoever is to move and wherever the other king comes, unless that can take something
+    /// at once. A side of which no square is known from which it does not has none.
     pub key_squares: [Vec<Square>; 2],
 }
 
@@ -125,9 +125,9 @@ struct AskedPlace {
     outcome: Option<Outcome>,
 }
 
-/// Squares of a king, and whether it always wins from there.
+/// Squares of a king, and whether it always wins from there: none if that is not known of all.
 #[derive(Default)]
-struct KeySquares(BTreeMap<Square, bool>);
+struct KeySquares(BTreeMap<Square, Option<bool>>);
 
 impl KeySquares {
     /// Adds what results with the king on a square, with White and with Black to move, if these are
@@ -138,16 +138,23 @@ impl KeySquares {
         if other_to_move.as_ref().is_some_and(|asked| asked.place.legal_moves().iter().any(takes)) {
             return;
         }
-        let wins = |asked: &AskedPlace| asked.outcome == Some(Outcome::won_by(color));
-        *self.0.entry(square).or_insert(true) &= asked.iter().flatten().all(wins);
+        for asked in asked.iter().flatten() {
+            let wins = asked.outcome.map(|outcome| outcome == Outcome::won_by(color));
+            let always = self.0.entry(square).or_insert(Some(true));
+            *always = match (*always, wins) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            };
+        }
     }
 
-    /// Those from which it does; none if they tell nothing.
+    /// Those from which it does; none if there is no other one.
     fn found(self) -> Vec<Square> {
-        let all = self.0.len();
-        let found: Vec<Square> =
-            self.0.into_iter().filter_map(|(s, always)| always.then_some(s)).collect();
-        if found.len() == all { Vec::new() } else { found }
+        if !self.0.values().any(|&always| always == Some(false)) {
+            return Vec::new();
+        }
+        self.0.into_iter().filter_map(|(s, always)| (always == Some(true)).then_some(s)).collect()
     }
 }
 

@@ -76,7 +76,8 @@ pub(super) fn find_lines(
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<(), ListError> {
     // What there is no room for is looked at by itself when it is asked for.
-    let room = AtomicU64::new(memory / size_of::<LineLink>() as u64);
+    // They are there twice while they are put together.
+    let room = AtomicU64::new(memory / (2 * size_of::<LineLink>() as u64));
     let plies = plies_of_keys(tables.values.orbits.table());
     let mut links: Vec<LineLink> = Vec::new();
     // Most positions of the winner are of no line: few of the loser's moves are left.

@@ -179,7 +179,10 @@ impl<'a> Scan<'a> {
         let keeps = match query {
             _ if !is_plain || table.variant() != Variant::Normal => None,
             ListQuery { only_move: true, .. } => Some(Kept::Outcome),
-            ListQuery { unique_line, .. } => unique_line.map(Kept::Line),
+            // Of wins that are told wrong no line follows.
+            ListQuery { unique_line, .. } => unique_line
+                .map(Kept::Line)
+                .filter(|_| member.is_some_and(|member| member.is_complete(true))),
         };
         let kinds = HeldEntries::kinds(table).filter(|_| self.rows.is_some());
         let Some((keeps, kinds)) = keeps.zip(kinds) else { return Ok(()) };
@@ -196,7 +199,8 @@ impl<'a> Scan<'a> {
         if asked < (size + exits.iter().map(FoundExit::size).sum::<u64>()) / ROWS_OF_ONE {
             return Ok(());
         }
-        let own = table.codec().area_bytes(size) + if what.1 { size / 4 } else { 0 };
+        // Those of small tables are codes, a byte each.
+        let own = size.max(table.codec().area_bytes(size)) + if what.1 { size / 4 } else { 0 };
         self.exits = Exits::new(exits, what, memory.saturating_sub(own));
         if let (Some(rows), Some(values), true) = (&self.rows, &self.kept, keeps != Kept::Outcome) {
             let left = memory.saturating_sub(own + self.exits.memory());

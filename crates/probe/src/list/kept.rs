@@ -132,7 +132,7 @@ impl<'a> KeptValues<'a> {
         self.behind[usize::from(swaps)].get(turn)
     }
 
-    /// Whether lines without a choice of the winner are asked for.
+    /// Whether moves have to keep what lines without a choice of the winner need.
     pub(super) fn is_of_lines(&self) -> bool {
         self.keeps != Kept::Outcome
     }
