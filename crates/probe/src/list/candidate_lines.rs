@@ -4,13 +4,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use hoffman_board::{Bitboard, Color};
+use hoffman_board::Bitboard;
 use hoffman_table::rows::{EntryRow, HeldEntries};
 use hoffman_table::{Table, TableError};
 use rayon::prelude::*;
 
+use super::candidates::plies_of;
 use super::keepers::{KeptTables, LineMoves};
-use super::kept::LOSS;
 use super::seen::Seen;
 use super::{ListError, fail};
 
@@ -136,14 +136,17 @@ fn look_for_links(
         return Ok(());
     }
     let keys = entries.row(row)?;
-    let (own, kept) = values.to_keep((row, &keys, lanes), |_| true);
-    let is_asked = |own: u16| (own < LOSS) == won;
-    let asked: Bitboard = kept.into_iter().filter(|&s| is_asked(own[s as usize & 63])).collect();
+    // Who wins makes the last move.
+    let plies = |key: usize| plies.get(key).copied().flatten();
+    let own = values.to_keep((row, &keys, lanes), |key| {
+        plies(key).is_some_and(|plies| (plies % 2 == 1) == won)
+    });
+    let asked = own.1;
     if asked.is_empty() && !won {
         return Ok(());
     }
 
-    let moves = LineMoves::find(tables, row.place(), &(own, asked))?;
+    let moves = LineMoves::find(tables, row.place(), &own)?;
     let mut behind: Vec<(u8, u64)> = Vec::new();
     moves.behind(entries, row.place(), |square, index| match values.seen.get(index) {
         Some(false) => {}
@@ -155,7 +158,7 @@ fn look_for_links(
     let mut indices = [(0, 0); 64];
     for (square, index) in row.positions() {
         let at = 1_u64 << square;
-        let plies = plies.get(keys.at(square, index)).copied().flatten();
+        let plies = plies(keys.at(square, index));
         if asked.0 & at != 0 {
             indices[usize::from(square & 63)] = (plies.unwrap_or_default(), index);
             if moves.certain.0 & at != 0 {
@@ -178,10 +181,8 @@ fn look_for_links(
 /// Plies to the end by the key of an entry of a table; none if there is none.
 fn plies_of_keys(table: &Table) -> Vec<Option<u16>> {
     let plies = |key| {
-        let number = HeldEntries::number(table.codec(), key)?;
-        // What a distance is does not depend on who is to move.
-        let value = table.codec().value(number, Color::White).and_then(Table::exact)?;
-        value.plies().and_then(|plies| u16::try_from(plies.unsigned_abs()).ok())
+        let raw = HeldEntries::number(table.codec(), key)?;
+        plies_of(table, raw).and_then(|plies| u16::try_from(plies).ok())
     };
     (0..HeldEntries::kinds(table).unwrap_or_default()).map(plies).collect()
 }

@@ -587,9 +587,7 @@ impl<'a> Scan<'a> {
 
     /// Plies to the end that an entry tells; 0 if it tells none.
     pub(super) fn plies(&self, raw: RawEntry) -> u32 {
-        // What a distance is does not depend on who is to move.
-        let value = self.value(Some(raw), Color::White).and_then(Table::exact);
-        value.and_then(hoffman_board::Value::plies).map_or(0, i32::unsigned_abs)
+        plies_of(self.lister.table(), raw).unwrap_or(0)
     }
 
     /// How many positions of what was found have their end how many plies away.
@@ -603,4 +601,11 @@ impl<'a> Scan<'a> {
             *lengths.entry(self.plies(raw)).or_default() += count;
         }
     }
+}
+
+/// Plies to the end that an entry of a table tells.
+pub(super) fn plies_of(table: &Table, raw: RawEntry) -> Option<u32> {
+    // What a distance is does not depend on who is to move.
+    let value = table.codec().value(raw, Color::White).and_then(Table::exact);
+    value.and_then(hoffman_board::Value::plies).map(i32::unsigned_abs)
 }

@@ -24,8 +24,8 @@ use hoffman_board::{
     Bitboard, ByColor, Color, Format, ListedPiece, MAX_PIECES, PieceList, PieceSlot, Placement,
     Rank, Role, Square, Symmetry,
 };
-use hoffman_table::rows::{EntryRow, by_symmetry, has_rows};
-use hoffman_table::{EntryValue, Table};
+use hoffman_table::EntryValue;
+use hoffman_table::rows::{EntryRow, Partners, by_symmetry, has_rows};
 
 use super::VerifyError;
 use super::men::SlotMove;
@@ -180,7 +180,7 @@ pub(super) struct TestedRows<'a> {
     stalemate: ByColor<u8>,
     kings: ByColor<PieceSlot>,
     /// Who takes whose place when the colours are exchanged, if only White's turn is stored.
-    partners: Option<[PieceSlot; MAX_PIECES]>,
+    partners: Option<Partners>,
     /// The smaller tables by number; none of those that rows do not know.
     smaller: Vec<Option<RowTable<'a>>>,
     /// The values of the table.
@@ -237,7 +237,7 @@ impl<'a> TestedRows<'a> {
             stored: scores(table, exact),
             stalemate: ByColor::new_with(|turn| score(tested.stalemate(turn))),
             kings: kings_of(table)?,
-            partners: if space.has_side_bit() { None } else { Some(partners_of(table)?) },
+            partners: if space.has_side_bit() { None } else { Some(Partners::of(space)?) },
             smaller: tested.smaller().iter().map(RowTable::new).collect(),
             structures,
             counts: table.control().prunes.is_empty(),
@@ -523,10 +523,10 @@ impl<'a> TestedRows<'a> {
             });
             return;
         };
-        let squares = std::array::from_fn(|slot| 63 - (there.squares[partners[slot]] & 63));
+        let (squares, lane) = partners.exchanged(there.squares, there.lane);
         let lanes = Bitboard(lanes.0.reverse_bits());
         let jumped = there.jumped.map(|square| Square::new(63 - square as u32));
-        let there = EntriesAt { squares: &squares, lane: partners[there.lane], jumped };
+        let there = EntriesAt { squares: &squares, lane, jumped };
         self.visit_stored(&there, lanes, turn.other(), |square, number| {
             take(usize::from(63 - (square & 63)), score(number));
         });
@@ -602,15 +602,6 @@ impl<'a> TestedRows<'a> {
         squares.squares[lane] = square;
         squares
     }
-}
-
-/// Who takes whose place when the colours are exchanged.
-fn partners_of(table: &Table) -> Option<[PieceSlot; MAX_PIECES]> {
-    let mut partners = [0; MAX_PIECES];
-    for slot in 0..table.pieces().len() {
-        partners[slot] = table.space().partner(slot)?;
-    }
-    Some(partners)
 }
 
 /// The number of every man among those like it, from the lowest slot on.

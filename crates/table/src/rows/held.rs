@@ -9,7 +9,7 @@ use hoffman_board::{
 use hoffman_space::Code;
 
 use super::key_codes::word_at;
-use super::scan::{EntryRow, RowPlace, by_symmetry, has_rows, scan_in_order, scan_with};
+use super::scan::{EntryRow, Partners, RowPlace, by_symmetry, has_rows, scan_in_order, scan_with};
 use crate::entries::{EntryCodec, RawEntry};
 use crate::foreign::Row;
 use crate::reader::{Table, TableError};
@@ -25,6 +25,8 @@ pub struct HeldEntries<'t> {
     held: Held,
     /// See [`kings_of`].
     kings: Option<ByColor<PieceSlot>>,
+    /// If the table has White's turn alone.
+    partners: Option<Partners>,
 }
 
 #[derive(Debug)]
@@ -108,11 +110,18 @@ impl<'t> HeldEntries<'t> {
                 Box::new(std::array::from_fn(key))
             };
             let held = Held::Codes { walker, keys: ByColor::new_with(keys) };
-            return Ok(HeldEntries { table, held, kings: kings_of(table) });
+            return Ok(HeldEntries::holding(table, held));
         }
         let mut area = Vec::new();
         table.read_packed(&mut area)?;
-        Ok(HeldEntries { table, held: Held::Packed(area), kings: kings_of(table) })
+        Ok(HeldEntries::holding(table, Held::Packed(area)))
+    }
+
+    fn holding(table: &'t Table, held: Held) -> HeldEntries<'t> {
+        let space = table.space();
+        let partners = if space.has_side_bit() { None } else { Partners::of(space) };
+        let kings = kings_of(table).filter(|_| space.has_side_bit() || partners.is_some());
+        HeldEntries { table, held, kings, partners }
     }
 
     /// What an entry holds whose key this is.
@@ -185,26 +194,15 @@ impl<'t> HeldEntries<'t> {
             }
             return;
         };
-        // A table without the side to move has White to move.
-        if !space.has_side_bit() && row.turn.is_black() {
-            let Some((squares, lane)) = self.exchanged(row) else { return };
-            let row = RowPlace { squares: &squares, lane, turn: Color::White };
-            let lanes = lanes.rotate_180();
-            self.indices_of_kings(kings, &row, lanes, |square, index| visit(square ^ 63, index));
-        } else {
-            self.indices_of_kings(kings, row, lanes, visit);
+        match self.partners.filter(|_| row.turn.is_black()) {
+            Some(partners) => {
+                let (squares, lane) = partners.exchanged(row.squares, row.lane);
+                let row = RowPlace { squares: &squares, lane, turn: Color::White };
+                let visit = |square, index| visit(63 - square, index);
+                self.indices_of_kings(kings, &row, lanes.rotate_180(), visit);
+            }
+            None => self.indices_of_kings(kings, row, lanes, visit),
         }
-    }
-
-    /// The squares of the men with the colours exchanged and the board turned by 180 degrees, and
-    /// the slot of the row's man.
-    fn exchanged(&self, row: &RowPlace<'_>) -> Option<([u8; MAX_PIECES], PieceSlot)> {
-        let space = self.table.space();
-        let mut squares = [0; MAX_PIECES];
-        for slot in 0..self.table.pieces().len() {
-            squares[space.partner(slot)?] = (row.squares[slot] & 63) ^ 63;
-        }
-        Some((squares, space.partner(row.lane)?))
     }
 
     /// [`HeldEntries::indices_at`] for a side to move that the table has, by the kings' slots.

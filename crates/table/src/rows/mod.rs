@@ -48,7 +48,9 @@ pub use distances::{Distances, StoredDistances};
 pub use encode::{Stretches, encode, encode_in};
 pub use foreign::{AskedTable, ask_all};
 pub use held::{HeldEntries, RowKeys};
-pub use scan::{EntryRow, RowPlace, by_symmetry, has_rows, scan, scan_by_values, scan_restricted};
+pub use scan::{
+    EntryRow, Partners, RowPlace, by_symmetry, has_rows, scan, scan_by_values, scan_restricted,
+};
 pub use wanted::{Taking, Wanted};
 
 /// Why values and an index space do not go together.

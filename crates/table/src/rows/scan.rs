@@ -103,6 +103,30 @@ pub fn by_symmetry(
     }
 }
 
+/// Who takes whose place when the colours are exchanged and the board is turned by 180 degrees.
+#[derive(Clone, Copy, Debug)]
+pub struct Partners([PieceSlot; MAX_PIECES]);
+
+impl Partners {
+    /// Those of a table's men; none if they do not allow it.
+    pub fn of(space: &IndexSpace) -> Option<Partners> {
+        let mut partners = [0; MAX_PIECES];
+        for slot in 0..space.pieces().len() {
+            partners[slot] = space.partner(slot)?;
+        }
+        Some(Partners(partners))
+    }
+
+    /// The squares of a row's men, and who walks, turned like this.
+    pub fn exchanged(
+        &self,
+        squares: &[u8; MAX_PIECES],
+        lane: PieceSlot,
+    ) -> ([u8; MAX_PIECES], PieceSlot) {
+        (std::array::from_fn(|slot| 63 - (squares[self.0[slot]] & 63)), self.0[lane])
+    }
+}
+
 /// Positions of one row that come run by run, to be shown together.
 #[derive(Default)]
 struct Gathered {
