@@ -25,7 +25,7 @@ use hoffman_board::{
     Rank, Role, Square, Symmetry,
 };
 use hoffman_table::EntryValue;
-use hoffman_table::rows::{EntryRow, Partners, by_symmetry, has_rows};
+use hoffman_table::rows::{EntryRow, ExchangedSlots, by_symmetry, has_rows};
 
 use super::VerifyError;
 use super::men::SlotMove;
@@ -180,7 +180,7 @@ pub(super) struct TestedRows<'a> {
     stalemate: ByColor<u8>,
     kings: ByColor<PieceSlot>,
     /// Who takes whose place when the colours are exchanged, if only White's turn is stored.
-    partners: Option<Partners>,
+    partners: Option<ExchangedSlots>,
     /// The smaller tables by number; none of those that rows do not know.
     smaller: Vec<Option<RowTable<'a>>>,
     /// The values of the table.
@@ -237,7 +237,7 @@ impl<'a> TestedRows<'a> {
             stored: scores(table, exact),
             stalemate: ByColor::new_with(|turn| score(tested.stalemate(turn))),
             kings: kings_of(table)?,
-            partners: if space.has_side_bit() { None } else { Some(Partners::of(space)?) },
+            partners: if space.has_side_bit() { None } else { Some(ExchangedSlots::of(space)?) },
             smaller: tested.smaller().iter().map(RowTable::new).collect(),
             structures,
             counts: table.control().prunes.is_empty(),

@@ -9,7 +9,9 @@ use hoffman_board::{
 use hoffman_space::Code;
 
 use super::key_codes::word_at;
-use super::scan::{EntryRow, Partners, RowPlace, by_symmetry, has_rows, scan_in_order, scan_with};
+use super::scan::{
+    EntryRow, ExchangedSlots, RowPlace, by_symmetry, has_rows, scan_in_order, scan_with,
+};
 use crate::entries::{EntryCodec, RawEntry};
 use crate::foreign::Row;
 use crate::reader::{Table, TableError};
@@ -26,7 +28,7 @@ pub struct HeldEntries<'t> {
     /// See [`kings_of`].
     kings: Option<ByColor<PieceSlot>>,
     /// If the table has White's turn alone.
-    partners: Option<Partners>,
+    partners: Option<ExchangedSlots>,
 }
 
 #[derive(Debug)]
@@ -119,7 +121,7 @@ impl<'t> HeldEntries<'t> {
 
     fn holding(table: &'t Table, held: Held) -> HeldEntries<'t> {
         let space = table.space();
-        let partners = if space.has_side_bit() { None } else { Partners::of(space) };
+        let partners = if space.has_side_bit() { None } else { ExchangedSlots::of(space) };
         let kings = kings_of(table).filter(|_| space.has_side_bit() || partners.is_some());
         HeldEntries { table, held, kings, partners }
     }

@@ -49,7 +49,8 @@ pub use encode::{Stretches, encode, encode_in};
 pub use foreign::{AskedTable, ask_all};
 pub use held::{HeldEntries, RowKeys};
 pub use scan::{
-    EntryRow, Partners, RowPlace, by_symmetry, has_rows, scan, scan_by_values, scan_restricted,
+    EntryRow, ExchangedSlots, RowPlace, by_symmetry, has_rows, scan, scan_by_values,
+    scan_restricted,
 };
 pub use wanted::{Taking, Wanted};
 

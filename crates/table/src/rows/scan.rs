@@ -105,16 +105,16 @@ pub fn by_symmetry(
 
 /// Who takes whose place when the colours are exchanged and the board is turned by 180 degrees.
 #[derive(Clone, Copy, Debug)]
-pub struct Partners([PieceSlot; MAX_PIECES]);
+pub struct ExchangedSlots([PieceSlot; MAX_PIECES]);
 
-impl Partners {
+impl ExchangedSlots {
     /// Those of a table's men; none if they do not allow it.
-    pub fn of(space: &IndexSpace) -> Option<Partners> {
+    pub fn of(space: &IndexSpace) -> Option<ExchangedSlots> {
         let mut partners = [0; MAX_PIECES];
         for slot in 0..space.pieces().len() {
             partners[slot] = space.partner(slot)?;
         }
-        Some(Partners(partners))
+        Some(ExchangedSlots(partners))
     }
 
     /// The squares of a row's men, and who walks, turned like this.
