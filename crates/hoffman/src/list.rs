@@ -8,7 +8,9 @@ use hoffman_probe::collection::Collection;
 use hoffman_probe::list::{self, ListCounts, ListError, ListQuery, ListedPosition};
 use hoffman_probe::stats::TableStats;
 use hoffman_reader::Error as ProbeError;
+use hoffman_run::available_memory;
 use hoffman_store::is_folder;
+use hoffman_table::SharedValues;
 
 use crate::error::Error;
 use crate::event::Cancel;
@@ -29,8 +31,12 @@ pub struct ListOptions {
 pub struct TableLists {
     tables: Collection,
     memory: u64,
+    shared: Arc<SharedValues>,
     cancel: Cancel,
 }
+
+/// The memory for lists where nobody knows how much is free.
+const USUAL_MEMORY: u64 = 4 << 30;
 
 impl Table {
     /// Tells `each` the positions that are asked for, one of those that are the same under the
@@ -58,7 +64,11 @@ impl Table {
     /// # Errors
     /// It cannot be read, or a folder cannot be listed.
     pub fn lists(&self, options: &ListOptions) -> Result<TableLists, Error> {
-        let (source, foreign) = (self.reading().source(CACHE), self.reading().foreign());
+        let half_of_free = || available_memory().map_or(USUAL_MEMORY, |free| free / 2);
+        let memory = self.whole().unwrap_or_else(half_of_free);
+        let shared = Arc::new(SharedValues::new(memory / 4));
+        let reading = self.reading().clone().sharing(Arc::clone(&shared));
+        let (source, foreign) = (reading.source(CACHE), reading.foreign());
         let mut tables = Collection::with_options(source.clone());
         let table = hoffman_table::Table::open_checked(self.path(), source, &foreign)?;
         tables.adopt(table).map_err(ProbeError::from)?;
@@ -70,8 +80,8 @@ impl Table {
         for folder in self.reading().syzygy_folders() {
             tables.add_syzygy_folder(folder, &foreign).map_err(ProbeError::from)?;
         }
-        let memory = self.whole().unwrap_or(4 << 30);
-        Ok(TableLists { tables, memory, cancel: options.cancel.clone() })
+        let memory = memory - memory / 4;
+        Ok(TableLists { tables, memory, shared, cancel: options.cancel.clone() })
     }
 }
 
@@ -86,7 +96,7 @@ impl TableLists {
         each: Option<&mut dyn FnMut(ListedPosition) -> ControlFlow<()>>,
     ) -> Result<ListCounts, Error> {
         let stop = || self.cancel.is_cancelled();
-        let how = list::ListPlan { memory: self.memory, stop: &stop };
+        let how = list::ListPlan { memory: self.memory, shared: Some(&self.shared), stop: &stop };
         Ok(list::list(&self.tables, query, &how, each)?)
     }
 }

@@ -25,5 +25,7 @@ pub mod stats;
 mod typed;
 mod unlisted;
 #[cfg(feature = "verify")]
+mod value_rows;
+#[cfg(feature = "verify")]
 pub mod verify;
 pub mod words;

@@ -3,16 +3,17 @@
 //!
 //! Positions stand for their orbits, see [`crate::orbits`], and are gone through by rows where the
 //! table has them: what an entry, or the entries for both sides to move, decides is decided for
-//! 64 positions at a time ([`candidates`]), and so are most moves ([`keepers`], [`kept`]), with the
-//! tables behind them ([`exits`]), and lines ([`candidate_lines`]). What is left is asked of the
-//! moves of single positions ([`successors`]). The order of the list does not depend on the number
-//! of threads.
+//! 64 positions at a time ([`candidates`]), and so are most moves ([`keepers`], [`kept`],
+//! [`kept_row`]), with the tables behind them ([`exits`]), and lines ([`candidate_lines`]). What is
+//! left is asked of the moves of single positions ([`successors`]). The order of the list does not
+//! depend on the number of threads.
 
 mod candidate_lines;
 mod candidates;
 mod exits;
 mod keepers;
 mod kept;
+mod kept_row;
 mod listed;
 mod pattern;
 mod seen;
@@ -25,7 +26,7 @@ use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::Arc;
 
 use hoffman_board::{ByColor, Color, Format, Placement, Value, Variant, role_name};
-use hoffman_table::{EntryValue, Table, TableError};
+use hoffman_table::{EntryValue, SharedValues, Table, TableError};
 use rayon::prelude::*;
 
 use crate::collection::{Collection, CollectionError};
@@ -40,6 +41,7 @@ pub use zugzwang::{Zugzwang, ZugzwangKind};
 
 use candidates::{Candidate, Gathering, Scan};
 use exits::FoundExit;
+use kept::ReadValues;
 use pattern::Image;
 
 /// What is asked for. What is left out is not looked at; all that is given must hold.
@@ -148,6 +150,8 @@ pub struct ListPlan<'o> {
     /// Entries are held in memory if they take at most so many bytes as they are packed; else they
     /// are read piece by piece, which takes longer.
     pub memory: u64,
+    /// Values of tables that others lean on, if they are kept for several.
+    pub shared: Option<&'o SharedValues>,
     /// Whether to end.
     pub stop: &'o (dyn Fn() -> bool + Sync),
 }
@@ -168,8 +172,9 @@ pub fn list(
     };
     let lister = Lister::new(collection, member.table(), query)?;
     let exits = if lister.compares_moves() { FoundExit::all(&lister) } else { Vec::new() };
+    let values = ReadValues::default();
     let mut scan = Scan::new(&lister, options.memory)?;
-    scan.compare_moves(&exits, options.memory, options.stop)?;
+    scan.compare_moves((&values, &exits), options)?;
     let (counts, stop) = (ListCounts::default(), options.stop);
     let mut output = ListOutput { lister: &lister, scan: &scan, each, stop, counts };
     match query.longest {

@@ -217,7 +217,7 @@ impl<'a> Orbits<'a> {
         let pieces = self.table.pieces();
         let square = |slot: usize| Square::new(u32::from(row.squares[slot]));
         let others = || (0..pieces.len()).filter(|&slot| slot != row.lane);
-        let occupied: Bitboard = others().map(square).collect();
+        let occupied = Bitboard(others().fold(0, |set, slot| set | 1 << (row.squares[slot] & 63)));
         let attackers = || others().filter(|&slot| pieces[slot].color == row.turn);
         let attacks = |from: Square, slot: usize| {
             attacks::attacks(from, pieces[slot].role.of(pieces[slot].color), occupied)

@@ -11,11 +11,11 @@ use rayon::prelude::*;
 use super::candidate_lines::find_lines;
 use super::exits::{Exits, FoundExit};
 use super::keepers::{KeepingMoves, KeptTables};
-use super::kept::{Kept, KeptValues};
+use super::kept::{Kept, KeptValues, ReadValues};
 use super::pattern::{Image, Pattern};
 use super::seen::SeenNames;
 use super::zugzwang::{NEVER, ZugzwangKind, kind_of, moved, passed};
-use super::{ListError, ListQuery, Lister, ZugzwangOf, fail};
+use super::{ListError, ListPlan, ListQuery, Lister, ZugzwangOf, fail};
 use crate::collection::Collection;
 use crate::orbits::is_partial;
 use crate::position::Position;
@@ -169,10 +169,10 @@ impl<'a> Scan<'a> {
     /// of a line in which the winner never has a choice.
     pub(super) fn compare_moves(
         &mut self,
-        exits: &'a [FoundExit],
-        memory: u64,
-        stop: &(dyn Fn() -> bool + Sync),
+        (own, exits): (&'a ReadValues, &'a [FoundExit]),
+        plan: &ListPlan<'_>,
     ) -> Result<(), ListError> {
+        let ListPlan { memory, shared, stop } = *plan;
         let (table, query) = (self.lister.table(), self.lister.query);
         let member = self.lister.collection.given().first();
         let is_plain = member.is_some_and(|member| member.is_plain()) && !is_partial(table);
@@ -194,16 +194,21 @@ impl<'a> Scan<'a> {
             if stop() { Err(ListError::Stopped) } else { Ok(ControlFlow::Continue(())) }
         })?;
         self.kept = Some(KeptValues::new(table, kinds, what));
-        self.exits = Exits::none(keeps);
         let size = table.space().size();
         if asked < (size + exits.iter().map(FoundExit::size).sum::<u64>()) / ROWS_OF_ONE {
             return Ok(());
         }
         // Those of small tables are codes, a byte each.
-        let own = size.max(table.codec().area_bytes(size)) + if what.1 { size / 4 } else { 0 };
-        self.exits = Exits::new(exits, what, memory.saturating_sub(own));
+        let needs = size.max(table.codec().area_bytes(size)) + if what.1 { size / 4 } else { 0 };
+        let mut left = memory.saturating_sub(needs);
+        if let Some(values) = self.kept.as_mut().filter(|_| what.1) {
+            // What is found with them has to be kept, too.
+            values.read_rows(own, (left / 2, shared));
+            left -= own.bytes().min(left);
+        }
+        self.exits = Exits::new(exits, what, (left, shared));
+        left -= self.exits.memory();
         if let (Some(rows), Some(values), true) = (&self.rows, &self.kept, keeps != Kept::Outcome) {
-            let left = memory.saturating_sub(own + self.exits.memory());
             self.exits.find_lines(left, stop)?;
             let exits = &self.exits;
             find_lines(KeptTables { values, entries: &rows.entries, exits }, left, stop)?;

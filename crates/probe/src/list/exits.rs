@@ -9,11 +9,12 @@ use hoffman_board::{
     Bitboard, Color, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Square, Variant,
 };
 use hoffman_table::rows::{HeldEntries, RowPlace};
-use hoffman_table::{EntryValue, TableError};
+use hoffman_table::{EntryValue, SharedValues, TableError};
 
 use super::candidate_lines::find_lines;
 use super::keepers::KeptTables;
-use super::kept::{Kept, KeptValues, NOTHING, worth_of};
+use super::kept::{Kept, KeptValues, ReadValues};
+use super::kept_row::{DRAWN, NOTHING, upside_down};
 use super::seen::Seen;
 use super::{ListError, Lister};
 use crate::open_table::OpenTable;
@@ -30,6 +31,7 @@ pub(super) struct FoundExit {
     member: Arc<OpenTable>,
     /// Whether it does with the colours exchanged.
     swapped: bool,
+    values: ReadValues,
 }
 
 impl FoundExit {
@@ -52,7 +54,8 @@ impl FoundExit {
                     }
                 }
             }
-            found.push(FoundExit { ending, swapped: hit.inverted, member: hit.member });
+            let values = ReadValues::default();
+            found.push(FoundExit { ending, swapped: hit.inverted, member: hit.member, values });
         }
         let pawns = |ending: &Material| ending.count.white.pawn + ending.count.black.pawn;
         found.sort_by_key(|f| (f.ending.men(), pawns(&f.ending)));
@@ -101,16 +104,14 @@ pub(super) struct Exits<'a> {
     held: Vec<HeldExit<'a>>,
     /// Bytes that they take.
     memory: u64,
-    /// What a move to a draw is worth.
-    draw: u16,
 }
 
-/// What moves to a row of positions are worth.
+/// What is behind moves to a row of positions.
 pub(super) struct ExitRow<'e> {
     /// Where the moves are legal.
     pub(super) legal: Bitboard,
-    /// What they are worth there.
-    pub(super) worth: [u16; 64],
+    /// The numbers of the positions there.
+    pub(super) behind: [u16; 64],
     place: Option<ExitPlace<'e>>,
 }
 
@@ -143,34 +144,37 @@ impl ExitRow<'_> {
 }
 
 impl<'a> Exits<'a> {
-    /// None of them in memory.
-    pub(super) fn none(keeps: Kept) -> Exits<'a> {
-        Exits { held: Vec::new(), memory: 0, draw: keeps.draw() }
-    }
-
-    /// Reads the entries of those tables that have what is to be kept, as far as they fit into so
-    /// many bytes; and room for lines.
+    /// Reads those tables that have what is to be kept, as far as they fit into so many bytes with
+    /// room for lines: for lines their values, else, or where these have no rows, their entries.
     pub(super) fn new(
         found: &'a [FoundExit],
         (keeps, has_lines): (Kept, bool),
-        memory: u64,
+        (memory, shared): (u64, Option<&SharedValues>),
     ) -> Exits<'a> {
-        let mut exits = Exits::none(keeps);
+        let mut exits = Exits::default();
         for found in found {
             let table = found.member.table();
-            let size = table.space().size();
-            // Those of small tables are codes, a byte each.
-            let needs = size.max(table.codec().area_bytes(size)) + size / 4;
             let is_plain = found.member.is_plain() && table.variant() == Variant::Normal;
             let tells = is_plain && found.member.is_complete(keeps != Kept::Outcome);
-            let Some(kinds) =
-                HeldEntries::kinds(table).filter(|_| tells && needs <= memory - exits.memory)
-            else {
+            let Some(kinds) = HeldEntries::kinds(table).filter(|_| tells) else { continue };
+            let size = table.space().size();
+            let room = memory - exits.memory;
+            let mut kept = KeptValues::new(table, kinds, (keeps, has_lines));
+            if has_lines {
+                kept.read_rows(&found.values, (room.saturating_sub(size / 4), shared));
+            }
+
+            // Those of small tables are codes, a byte each.
+            let by_entries = size.max(table.codec().area_bytes(size));
+            let has_rows = kept.walker().is_some();
+            let needs = size / 4 + if has_rows { found.values.bytes() } else { by_entries };
+            if needs > room {
                 continue;
-            };
-            let Ok(entries) = HeldEntries::of(table) else { continue };
+            }
+            let read = || HeldEntries::of(table).ok();
+            let entries = if has_rows { Some(HeldEntries::unread(table)) } else { read() };
+            let Some(entries) = entries else { continue };
             exits.memory += needs;
-            let kept = KeptValues::new(table, kinds, (keeps, has_lines));
             exits.held.push(HeldExit { found, entries, kept });
         }
         exits
@@ -217,8 +221,8 @@ impl<'a> Exits<'a> {
         Some((&exit.kept.seen, index))
     }
 
-    /// What moves to positions with the walking man on these squares are worth; none if no table
-    /// is at hand that tells.
+    /// What is behind moves to positions with the walking man on these squares; none if no table is
+    /// at hand that tells.
     pub(super) fn ask(
         &self,
         men: &FixedMen,
@@ -235,7 +239,7 @@ impl<'a> Exits<'a> {
             return Ok(None);
         };
         let legal = squares & !attacks::king_attacks(king);
-        Ok(Some(ExitRow { legal, worth: [self.draw; 64], place: None }))
+        Ok(Some(ExitRow { legal, behind: [DRAWN; 64], place: None }))
     }
 }
 
@@ -247,22 +251,19 @@ impl HeldExit<'_> {
         turn: Color,
         swaps: bool,
     ) -> Result<Option<ExitRow<'_>>, TableError> {
-        let flip = if swaps { 56 } else { 0 };
         let turned = |color: Color| if swaps { color.other() } else { color };
         let Some((placed, lane)) = self.placed(men, walker, swaps) else { return Ok(None) };
         let lanes = if swaps { squares.flip_vertical() } else { squares };
 
         let place = RowPlace { squares: &placed, lane, turn: turned(turn) };
         let legal = lanes & self.kept.legal(&place);
-        let mut row = ExitRow { legal: Bitboard::EMPTY, worth: [NOTHING; 64], place: None };
+        let mut row = ExitRow { legal: Bitboard::EMPTY, behind: [NOTHING; 64], place: None };
         if legal.is_empty() {
             return Ok(Some(row));
         }
-        let keys = self.entries.keys_at(&place, legal)?;
-        let worth = self.kept.behind(turn, swaps);
-        for square in legal {
-            let key = keys[square as usize & 63];
-            row.worth[(square as usize ^ flip) & 63] = worth_of(worth, key);
+        row.behind = self.kept.behind_at(&self.entries, (&place, legal), swaps)?;
+        if swaps {
+            row.behind = upside_down(&row.behind);
         }
         row.legal = if swaps { legal.flip_vertical() } else { legal };
         let turn = place.turn;

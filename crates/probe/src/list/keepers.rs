@@ -8,7 +8,9 @@ use hoffman_table::TableError;
 use hoffman_table::rows::{HeldEntries, RowPlace};
 
 use super::exits::{Exits, FixedMen};
-use super::kept::{KeptValues, LOSS, NOTHING, worth_of};
+use super::kept::KeptValues;
+use super::kept_row::KeptRow;
+use crate::value_rows::OwnRow;
 
 /// How many moves there are, on squares of a row's man: at least one, at least two.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,6 +21,11 @@ impl Few {
     fn add(&mut self, set: Bitboard) {
         self.0[1] |= self.0[0] & set;
         self.0[0] |= set;
+    }
+
+    /// Counts so many on a square.
+    fn add_many(&mut self, square: Square, count: usize) {
+        (0..count.min(2)).for_each(|_| self.add(Bitboard::from(square)));
     }
 
     /// Where there is exactly one.
@@ -46,11 +53,12 @@ impl KeepingMoves {
     pub(super) fn count(
         tables: KeptTables<'_>,
         place: RowPlace<'_>,
-        own: &([u16; 64], Bitboard),
+        own: &KeptRow,
     ) -> Result<KeepingMoves, TableError> {
-        let row = CountedRow::new(tables, place, own).counted()?;
-        let open = row.uncounted & own.1 & !(row.keeping.several() & row.winning);
-        let only = row.keeping.one() & row.legal.several() & own.1 & !open;
+        let values = tables.values.own_row(&place);
+        let row = CountedRow::new(tables, place, (own, values)).counted()?;
+        let open = row.uncounted & own.asked & !(row.keeping.several() & own.winning);
+        let only = row.keeping.one() & row.legal.several() & own.asked & !open;
         Ok(KeepingMoves { only, open })
     }
 }
@@ -75,14 +83,14 @@ impl LineMoves {
     pub(super) fn find(
         tables: KeptTables<'_>,
         place: RowPlace<'_>,
-        own: &([u16; 64], Bitboard),
+        (own, values): (&KeptRow, Option<OwnRow<'_>>),
     ) -> Result<LineMoves, TableError> {
-        let row = CountedRow::new(tables, place, own).counted()?;
-        let choice = row.keeping.several() & row.winning;
-        let uncertain = row.uncounted & row.winning;
+        let row = CountedRow::new(tables, place, (own, values)).counted()?;
+        let choice = row.keeping.several() & own.winning;
+        let uncertain = row.uncounted & own.winning;
         let certain = row.certain & !choice & !uncertain;
-        let open = own.1 & (row.uncounted | row.unknown) & !choice & !certain;
-        let within = own.1 & !choice & !certain & !uncertain;
+        let open = own.asked & (row.uncounted | row.unknown) & !choice & !certain;
+        let within = own.asked & !choice & !certain & !uncertain;
         Ok(LineMoves { certain, open, within, fixed: row.fixed, walks: row.walks })
     }
 
@@ -106,7 +114,7 @@ impl LineMoves {
         }
 
         let walks = || self.walks.iter().filter(|&&(from, _)| self.within.contains(from));
-        let arrivals: Bitboard = walks().map(|&(_, to)| to).collect();
+        let arrivals = Bitboard(walks().fold(0, |set, &(_, to)| set | 1 << to as u32));
         let mut indices = [None; 64];
         if arrivals.any() {
             let after = RowPlace { turn, ..place };
@@ -134,14 +142,14 @@ pub(super) struct KeptTables<'r> {
 struct CountedRow<'r> {
     tables: KeptTables<'r>,
     place: RowPlace<'r>,
+    /// Its values, if they are in memory.
+    values: Option<OwnRow<'r>>,
     /// The men but for the row's.
     occupied: Bitboard,
     /// Those of them that may be taken.
     theirs: Bitboard,
-    /// What is to be kept, by square.
-    own: &'r [u16; 64],
-    /// Where the side to move wins, or does not lose: several moves that keep that are enough.
-    winning: Bitboard,
+    /// What is to be kept.
+    own: &'r KeptRow,
     /// Where more moves may tell more.
     lanes: Bitboard,
     keeping: Few,
@@ -160,10 +168,10 @@ impl<'r> CountedRow<'r> {
     fn new(
         tables: KeptTables<'r>,
         place: RowPlace<'r>,
-        (own, lanes): &'r ([u16; 64], Bitboard),
+        (own, values): (&'r KeptRow, Option<OwnRow<'r>>),
     ) -> CountedRow<'r> {
         let pieces = tables.values.orbits.table().pieces();
-        let square = |slot: PieceSlot| Square::new(u32::from(place.squares[slot] & 63));
+        let set = |set, slot: PieceSlot| set | 1_u64 << (place.squares[slot] & 63);
         let fixed = || (0..pieces.len()).filter(|&slot| slot != place.lane);
         let may_be_taken = |slot: &PieceSlot| {
             pieces[*slot].color != place.turn && pieces[*slot].role != Role::King
@@ -171,11 +179,11 @@ impl<'r> CountedRow<'r> {
         CountedRow {
             tables,
             place,
-            occupied: fixed().map(square).collect(),
-            theirs: fixed().filter(may_be_taken).map(square).collect(),
+            values,
+            occupied: Bitboard(fixed().fold(0, set)),
+            theirs: Bitboard(fixed().filter(may_be_taken).fold(0, set)),
             own,
-            winning: lanes.into_iter().filter(|&s| own[s as usize & 63] < LOSS).collect(),
-            lanes: *lanes,
+            lanes: own.asked,
             keeping: Few::default(),
             legal: Few::default(),
             uncounted: Bitboard::EMPTY,
@@ -270,7 +278,7 @@ impl<'r> CountedRow<'r> {
             self.uncounted |= lanes;
             return Ok(());
         };
-        let keeping = self.take(row.legal, |square| row.worth[square & 63]);
+        let keeping = self.take(row.legal, &row.behind);
         if self.tables.values.is_of_lines() && keeping.any() {
             let [of_line, of_none] = row.known_of_lines(keeping);
             self.certain |= of_line;
@@ -280,15 +288,10 @@ impl<'r> CountedRow<'r> {
         Ok(())
     }
 
-    /// Takes a move that is legal on these squares and worth so much there. Where it keeps what
-    /// there is to keep.
-    fn take(&mut self, legal: Bitboard, worth: impl Fn(usize) -> u16) -> Bitboard {
-        let mut keeping = Bitboard::EMPTY;
-        for square in legal {
-            let worth = worth(square as usize & 63);
-            let keeps = worth == self.own[square as usize & 63] && worth != NOTHING;
-            keeping |= Bitboard(u64::from(keeps) << square as u32);
-        }
+    /// Takes a move that is legal on these squares, with what is behind it there. Where it keeps
+    /// what there is to keep.
+    fn take(&mut self, legal: Bitboard, behind: &[u16; 64]) -> Bitboard {
+        let keeping = self.own.keeping(behind) & legal;
         self.legal.add(legal);
         self.keeping.add(keeping);
         keeping
@@ -296,8 +299,8 @@ impl<'r> CountedRow<'r> {
 
     /// Leaves the squares on which more moves tell nothing more.
     fn settle(&mut self) {
-        let several = self.keeping.several() & self.winning;
-        let defended = self.certain & !self.winning;
+        let several = self.keeping.several() & self.own.winning;
+        let defended = self.certain & !self.own.winning;
         self.lanes &= !(several | defended);
     }
 
@@ -354,9 +357,15 @@ impl<'r> CountedRow<'r> {
         if lanes.is_empty() {
             return Ok(());
         }
-        let keys = entries.keys_at(&after, lanes)?;
-        let behind = values.behind(after.turn, false);
-        let keeping = self.take(lanes, |square| worth_of(behind, keys[square & 63]));
+        let behind = self
+            .values
+            .as_ref()
+            .and_then(|own| values.behind_move((&self.place, own), (slot, to, lanes)));
+        let behind = match behind {
+            Some(behind) => behind,
+            None => values.behind_at(entries, (&after, lanes), false)?,
+        };
+        let keeping = self.take(lanes, &behind);
         if values.is_of_lines() && keeping.any() {
             self.fixed.push((slot, to, keeping));
         }
@@ -369,25 +378,25 @@ impl<'r> CountedRow<'r> {
         let KeptTables { values, entries, .. } = self.tables;
         let after = RowPlace { turn: self.place.turn.other(), ..self.place };
         let free = values.legal(&after) & !self.occupied;
-        let keys = entries.keys_at(&after, free)?;
-        let behind = values.behind(after.turn, false);
-        let worth = |square: Square| worth_of(behind, keys[square as usize & 63]);
+        let behind = values.behind_at(entries, (&after, free), false)?;
         let occupied = self.occupied;
         let attacks = |from| attacks::attacks(from, man.role.of(man.color), occupied);
+        // Neighbours often ask for the same.
+        let mut last = None;
         for lane in self.lanes {
-            let (own, here) = (self.own[lane as usize & 63], Bitboard::from(lane));
-            for to in attacks(lane) & free {
-                self.legal.add(here);
-                if worth(to) != own {
-                    continue;
-                }
-                self.keeping.add(here);
-                if values.is_of_lines() {
-                    self.walks.push((lane, to));
-                }
-                if (self.keeping.several() & self.winning).contains(lane) {
-                    break;
-                }
+            let targets = attacks(lane) & free;
+            self.legal.add_many(lane, targets.count());
+            let range = self.own.range(lane);
+            let kept = match last {
+                Some((of, kept)) if of == range => kept,
+                _ => range.find(&behind),
+            };
+            last = Some((range, kept));
+            let keeping = kept & targets;
+            self.keeping.add_many(lane, keeping.count());
+            let has_choice = (self.keeping.several() & self.own.winning).contains(lane);
+            if values.is_of_lines() && !has_choice {
+                self.walks.extend(keeping.into_iter().map(|to| (lane, to)));
             }
         }
 
@@ -418,7 +427,7 @@ impl<'r> CountedRow<'r> {
         if row.legal.is_empty() {
             return Ok(());
         }
-        let keeping = self.take(lanes, |_| row.worth[victim as usize & 63]);
+        let keeping = self.take(lanes, &[row.behind[victim as usize & 63]; 64]);
         if self.tables.values.is_of_lines() && keeping.any() {
             let [of_line, of_none] = row.known_of_lines(to);
             if of_line.any() {

@@ -1,19 +1,22 @@
 //! What moves have to keep.
 
-use hoffman_board::{Bitboard, ByColor, Color, OutcomeBounds, Value};
-use hoffman_table::rows::{EntryRow, HeldEntries, RowKeys, RowPlace};
-use hoffman_table::{EntryValue, Table};
+use std::sync::{Arc, OnceLock};
+
+use hoffman_board::{
+    Bitboard, ByColor, Color, ListedPiece, Outcome, OutcomeBounds, PieceSlot, Role, Square, Value,
+};
+use hoffman_space::{Code as _, TableValues};
+use hoffman_table::rows::{EntryRow, HeldEntries, RowKeys, RowPlace, Wanted};
+use hoffman_table::{EntryValue, SharedValues, Stop, Table, TableError};
 
 use super::UniqueLine;
+use super::kept_row::{
+    AskedMoves, DRAWN, KeptRow, LOSSES, NEVER, NOTHING, NumberRange, number, number_of_code,
+};
 use super::seen::Seen;
 use crate::open_table::outcomes_of;
 use crate::orbits::Orbits;
-
-/// What a position is worth in which no move has to keep anything.
-pub(super) const NOTHING: u16 = 0;
-
-/// Added to the moves of a loss.
-pub(super) const LOSS: u16 = 1 << 14;
+use crate::value_rows::{CodeRow, OwnRow, ValueRows, read_values};
 
 /// What a move has to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,58 +28,48 @@ pub(super) enum Kept {
 }
 
 impl Kept {
-    /// What a move to a draw is worth.
-    pub(super) fn draw(self) -> u16 {
-        match self {
-            Kept::Outcome => number_of_outcome(EntryValue::Draw, Color::White),
-            Kept::Line(_) => NOTHING,
-        }
-    }
-
-    /// What a position is worth to the side to move that is not [`NOTHING`].
-    fn before(self, value: Option<EntryValue>, turn: Color) -> u16 {
-        let Some(value) = value else { return NOTHING };
-        let lost = matches!(value, EntryValue::Loss | EntryValue::Exact(Value::Loss(_)));
-        match (self, Table::exact(value)) {
-            (Kept::Outcome, _) if lost => NOTHING,
-            (Kept::Outcome, _) => number_of_outcome(value, turn),
+    /// What a position asks of its moves.
+    fn asks(self, value: Option<EntryValue>, turn: Color) -> AskedMoves {
+        let end = value.and_then(Table::exact).and_then(Value::plies);
+        let plies = end.map_or(NEVER, |plies| plies.unsigned_abs() as u16);
+        let outcome = value.and_then(|value| outcome_to(turn, value));
+        let (least, most) = match (self, outcome, value.and_then(Table::exact)) {
+            (Kept::Outcome, Some(Value::Win(_)), _)
+            | (Kept::Line(UniqueLine::Winning), _, Some(Value::Win(_))) => LOSSES,
+            (Kept::Outcome, Some(Value::Draw), _) => (DRAWN, DRAWN),
             // The line is at its end.
-            (Kept::Line(_), Some(Value::Loss(0))) => NOTHING,
-            (Kept::Line(how), Some(value)) => number_in_line(how, value),
-            (Kept::Line(_), None) => NOTHING,
-        }
-    }
-
-    /// That of the positions before moves, by the keys of a table for those behind them, perhaps
-    /// with the colours exchanged: with so many keys, and this side to move.
-    pub(super) fn behind_all(
-        self,
-        table: &Table,
-        kinds: usize,
-        turn: Color,
-        swaps: bool,
-    ) -> Vec<u16> {
-        let in_table = if swaps { turn.other() } else { turn };
-        let before = |value| match self {
-            Kept::Outcome => number_of_outcome(value, turn),
-            Kept::Line(how) => {
-                let before = Table::exact(value).and_then(Value::negate);
-                before.map_or(NOTHING, |before| number_in_line(how, before))
+            (Kept::Outcome, ..) | (Kept::Line(_), _, Some(Value::Loss(0))) => (NOTHING, NOTHING),
+            (Kept::Line(_), _, value) => {
+                let behind = match value {
+                    Some(Value::Win(moves)) => Some(Value::Loss(moves.saturating_sub(1))),
+                    Some(Value::Loss(moves)) => Some(Value::Win(moves)),
+                    _ => None,
+                };
+                let behind = behind.map_or(NOTHING, number);
+                (behind, behind)
             }
         };
-        let value = |key| value_of(table, key, in_table).map_or(NOTHING, before);
-        (0..kinds).map(value).collect()
+        AskedMoves { behind: NumberRange { least, more: most - least }, plies }
+    }
+
+    /// The number of a position behind a move, with this side to move.
+    fn behind(self, value: EntryValue, turn: Color) -> u16 {
+        let value = match self {
+            Kept::Outcome => outcome_to(turn, value),
+            Kept::Line(_) => Table::exact(value),
+        };
+        value.map_or(NOTHING, number)
     }
 }
 
-/// What of a value is kept in a line.
-fn number_in_line(how: UniqueLine, value: Value) -> u16 {
-    match (value, how) {
-        (Value::Win(_), UniqueLine::Winning) => 1,
-        (Value::Win(moves), UniqueLine::Fastest) => moves,
-        (Value::Loss(moves), _) => LOSS | moves,
-        (Value::Draw | Value::Illegal, _) => NOTHING,
-    }
+/// What is known of an outcome, as a value without its distance, to a side to move.
+fn outcome_to(turn: Color, value: EntryValue) -> Option<Value> {
+    let outcome = outcomes_of(value, turn).and_then(OutcomeBounds::known)?;
+    Some(match outcome {
+        Outcome::Draw => Value::Draw,
+        _ if outcome == Outcome::won_by(turn) => Value::Win(1),
+        _ => Value::Loss(0),
+    })
 }
 
 /// What an entry says by its key.
@@ -85,19 +78,42 @@ fn value_of(table: &Table, key: usize, turn: Color) -> Option<EntryValue> {
     HeldEntries::number(codec, key).and_then(|number| codec.value(number, turn))
 }
 
-/// A number for an outcome that is known.
-fn number_of_outcome(value: EntryValue, turn: Color) -> u16 {
-    let outcome = outcomes_of(value, turn).and_then(OutcomeBounds::known);
-    outcome.map_or(NOTHING, |outcome| 1 + outcome as u16)
+/// The values of a table, once they are read.
+#[derive(Debug, Default)]
+pub(super) struct ReadValues(OnceLock<Option<Arc<TableValues>>>);
+
+impl ReadValues {
+    /// Reads them, if they fit into so many bytes and have rows.
+    fn rows(
+        &self,
+        table: &Table,
+        (room, shared): (u64, Option<&SharedValues>),
+    ) -> Option<ValueRows<'_>> {
+        let read = || match shared {
+            Some(shared) => shared.of(table, &Stop::default()),
+            None => table.exact_values(&Wanted::all(), &Stop::default()).map(Arc::new),
+        };
+        // What is wrong with a table is told of its entries.
+        let values = self.0.get_or_init(|| read_values(table, room, read)?.ok()).as_ref()?;
+        ValueRows::new(table.pieces(), values)
+    }
+
+    /// The bytes that they take.
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.get().and_then(Option::as_ref).map_or(0, |values| values.bytes() as u64)
+    }
 }
 
 /// What the positions of a table are worth where moves have to keep something.
 pub(super) struct KeptValues<'a> {
     pub(super) orbits: Orbits<'a>,
-    /// By the key of an entry, to the side to move.
-    before: ByColor<Vec<u16>>,
-    /// To the position before the move: as the table is and with the colours exchanged, by who is
-    /// to move in the position.
+    /// Its values, if they are in memory beside its entries: they are found in less time.
+    rows: Option<ValueRows<'a>>,
+    /// What positions ask of their moves: by the key of an entry, by who is to move, and by code.
+    asked: ByColor<Vec<AskedMoves>>,
+    asked_codes: Box<[AskedMoves; 256]>,
+    /// The numbers of positions behind moves by key: as the table is and with the colours
+    /// exchanged, by who is to move there.
     behind: [ByColor<Vec<u16>>; 2],
     /// What is known of lines, if they are asked for.
     pub(super) seen: Seen,
@@ -111,25 +127,117 @@ impl<'a> KeptValues<'a> {
         kinds: usize,
         (keeps, has_lines): (Kept, bool),
     ) -> KeptValues<'a> {
-        let before = |turn| {
-            let value = |key| keeps.before(value_of(table, key, turn), turn);
-            (0..kinds).map(value).collect()
+        let asked = |turn| {
+            let asks = |key| keeps.asks(value_of(table, key, turn), turn);
+            (0..kinds).map(asks).collect()
         };
-        let behind = |swaps| ByColor::new_with(|turn| keeps.behind_all(table, kinds, turn, swaps));
+        // What a side to move can win or draw does not depend on who it is.
+        let of_code = |code| EntryValue::Exact((code as u8).value());
+        let asked_codes = std::array::from_fn(|code| keeps.asks(Some(of_code(code)), Color::White));
+        let behind = |swaps: bool| {
+            ByColor::new_with(|turn: Color| {
+                let in_table = if swaps { turn.other() } else { turn };
+                let number = |value| keeps.behind(value, turn);
+                let numbers =
+                    (0..kinds).map(|key| value_of(table, key, in_table).map_or(NOTHING, number));
+                numbers.collect()
+            })
+        };
         let seen = if has_lines { Seen::of_size(table.space().size()) } else { Seen::default() };
         KeptValues {
             orbits: Orbits::new(table),
-            before: ByColor::new_with(before),
+            rows: None,
+            asked: ByColor::new_with(asked),
+            asked_codes: Box::new(asked_codes),
             behind: [behind(false), behind(true)],
             seen,
             keeps,
         }
     }
 
-    /// What moves to positions are worth by their keys, perhaps with the colours exchanged; who is
-    /// to move there.
-    pub(super) fn behind(&self, turn: Color, swaps: bool) -> &[u16] {
-        self.behind[usize::from(swaps)].get(turn)
+    /// Reads the values of the table, if there is room for so many bytes.
+    pub(super) fn read_rows(&mut self, values: &'a ReadValues, from: (u64, Option<&SharedValues>)) {
+        self.rows = values.rows(self.orbits.table(), from);
+    }
+
+    /// Whose rows lie side by side in memory.
+    pub(super) fn walker(&self) -> Option<(Color, Role)> {
+        self.rows.as_ref()?.walker()
+    }
+
+    /// The row of values of positions with these men, if values are in memory.
+    pub(super) fn own_row(&self, place: &RowPlace<'_>) -> Option<OwnRow<'a>> {
+        let pieces = self.orbits.table().pieces();
+        self.rows.as_ref()?.own_row(pieces, (place.squares, place.lane), place.turn)
+    }
+
+    /// The numbers behind the move of a man who stands on the same square in the whole row, if
+    /// values are in memory.
+    pub(super) fn behind_move(
+        &self,
+        (row, own): (&RowPlace<'_>, &OwnRow<'a>),
+        (slot, to, lanes): (PieceSlot, Square, Bitboard),
+    ) -> Option<[u16; 64]> {
+        let (rows, pieces) = (self.rows.as_ref()?, self.orbits.table().pieces());
+        let piece = &pieces[slot];
+        if piece.role != Role::Pawn {
+            let is_like = |&(s, p): &(PieceSlot, &ListedPiece)| {
+                s != row.lane && (p.color, p.role) == (piece.color, piece.role)
+            };
+            let number = pieces.iter().enumerate().take(slot).filter(is_like).count();
+            let from = Square::new(u32::from(row.squares[slot] & 63));
+            let man = (piece.color, piece.role, number);
+            if let Some(behind) = rows.behind(own, man, (from, to)) {
+                return Some(numbers_of(&behind, lanes));
+            }
+        }
+        let mut squares = *row.squares;
+        squares[slot] = to as u8;
+        let behind = rows.row_of_table(pieces, (&squares, row.lane), row.turn.other())?;
+        Some(numbers_of(&behind, lanes))
+    }
+
+    /// The numbers of positions of a row of the table on these squares, perhaps with the colours
+    /// exchanged.
+    pub(super) fn behind_at(
+        &self,
+        entries: &HeldEntries<'_>,
+        (place, lanes): (&RowPlace<'_>, Bitboard),
+        swaps: bool,
+    ) -> Result<[u16; 64], TableError> {
+        if let Some(numbers) = self.behind_in_rows(place, lanes) {
+            return Ok(numbers);
+        }
+        let turn = if swaps { place.turn.other() } else { place.turn };
+        let behind = self.behind[usize::from(swaps)].get(turn);
+        let keys = entries.keys_at(place, lanes)?;
+        let mut numbers = [NOTHING; 64];
+        for square in lanes {
+            let key = usize::from(keys[square as usize & 63]);
+            numbers[square as usize & 63] = behind.get(key).copied().unwrap_or(NOTHING);
+        }
+        Ok(numbers)
+    }
+
+    /// The same by values, if they are in memory.
+    fn behind_in_rows(&self, place: &RowPlace<'_>, lanes: Bitboard) -> Option<[u16; 64]> {
+        let (rows, pieces) = (self.rows.as_ref()?, self.orbits.table().pieces());
+        if let Some(row) = rows.row_of_table(pieces, (place.squares, place.lane), place.turn) {
+            return Some(numbers_of(&row, lanes));
+        }
+        // A king who turns the board as he walks: each square by itself, as one of another man.
+        let is_other = |&slot: &PieceSlot| {
+            slot != place.lane && !matches!(pieces[slot].role, Role::King | Role::Pawn)
+        };
+        let other = (0..pieces.len()).find(is_other)?;
+        let mut numbers = [NOTHING; 64];
+        for square in lanes {
+            let mut squares = *place.squares;
+            squares[place.lane] = square as u8;
+            let row = rows.row_of_table(pieces, (&squares, other), place.turn)?;
+            numbers[square as usize & 63] = number_of_code(row.code(squares[other]));
+        }
+        Some(numbers)
     }
 
     /// Whether moves have to keep what lines without a choice of the winner need.
@@ -142,29 +250,64 @@ impl<'a> KeptValues<'a> {
         self.orbits.legal(row)
     }
 
-    /// What there is to keep in the positions of a row whose entries are asked for, and on which
-    /// squares there is something.
+    /// What positions of a row ask of their moves on these squares, where their keys are asked
+    /// for.
     pub(super) fn to_keep(
         &self,
         (row, keys, lanes): (&EntryRow<'_>, &RowKeys<'_>, Bitboard),
         is_asked: impl Fn(usize) -> bool,
-    ) -> ([u16; 64], Bitboard) {
-        let before = self.before.get(row.turn).as_slice();
-        let mut own = [NOTHING; 64];
-        let mut kept = Bitboard::EMPTY;
+    ) -> KeptRow {
+        let asked = self.asked.get(row.turn).as_slice();
+        let mut kept = KeptRow::new();
         for (square, index) in row.positions().filter(|&(s, _)| lanes.0 >> s & 1 != 0) {
             let key = keys.at(square, index);
-            if is_asked(key) {
-                let own = &mut own[usize::from(square & 63)];
-                *own = before.get(key).copied().unwrap_or(NOTHING);
-                kept |= Bitboard(u64::from(*own != NOTHING) << square);
+            if let Some(&asks) = asked.get(key) {
+                kept.add(usize::from(square & 63), asks, is_asked(key));
             }
         }
-        (own, kept)
+        kept
+    }
+
+    /// The same for lines, where the side to move wins, or where it loses.
+    pub(super) fn to_keep_in_lines(
+        &self,
+        (row, own, lanes): (&EntryRow<'_>, Option<&OwnRow<'_>>, Bitboard),
+        won: bool,
+        entries: &HeldEntries<'_>,
+    ) -> Result<KeptRow, TableError> {
+        // Who wins makes the last move.
+        let is_asked = |asked: &AskedMoves| asked.plies != NEVER && (asked.plies % 2 == 1) == won;
+        let Some(codes) = own.and_then(|own| own.here.all()) else {
+            let keys = entries.row(row)?;
+            let asked = self.asked.get(row.turn).as_slice();
+            let is_asked = |key: usize| asked.get(key).is_some_and(is_asked);
+            return Ok(self.to_keep((row, &keys, lanes), is_asked));
+        };
+        let mut kept = KeptRow::new();
+        for (square, &code) in codes.iter().enumerate() {
+            let asked = self.asked_codes[usize::from(code)];
+            kept.add(square, asked, is_asked(&asked));
+        }
+        kept.asked &= lanes;
+        kept.winning &= lanes;
+        kept.ended &= lanes;
+        Ok(kept)
     }
 }
 
-/// What an entry is worth.
-pub(super) fn worth_of(worth: &[u16], key: u16) -> u16 {
-    worth.get(usize::from(key)).copied().unwrap_or(NOTHING)
+/// The numbers of a row of values, at least those on these squares.
+#[inline]
+fn numbers_of(row: &CodeRow<'_>, lanes: Bitboard) -> [u16; 64] {
+    let mut numbers = [NOTHING; 64];
+    let all = row.with_all(|codes| {
+        for (number, &code) in numbers.iter_mut().zip(codes) {
+            *number = number_of_code(code);
+        }
+    });
+    if all.is_none() {
+        for square in lanes {
+            numbers[square as usize & 63] = number_of_code(row.code(square as u8));
+        }
+    }
+    numbers
 }

@@ -37,6 +37,17 @@ impl Seen {
         }
     }
 
+    /// Makes it unknown again of a position that was said to be of none.
+    pub(super) fn forget_if_none(&self, index: u64) {
+        let shift = index % 4 * 2;
+        if let Some(bits) = self.0.get((index / 4) as usize) {
+            bits.update(Relaxed, Relaxed, |bits| match bits >> shift & 3 {
+                1 => bits & !(1 << shift),
+                _ => bits,
+            });
+        }
+    }
+
     /// The squares of positions that are of such a line, and of those that are not, given with
     /// their indices.
     pub(super) fn known(&self, positions: impl Iterator<Item = (u8, u64)>) -> [Bitboard; 2] {

@@ -34,7 +34,7 @@ pub(super) fn count(table: &Table, memory: u64) -> Result<Option<TableTally>, Ta
     let counter = Counter::new(table);
     let entries = HeldEntries::of(table)?;
     let rows = RowCounter { counter, entries, lengths: ByColor::new_with(length) };
-    let shares = rows.entries.scan(|| Share::new(kinds), |share, row| rows.count(row, share));
+    let shares = rows.entries.scan(None, || Share::new(kinds), |share, row| rows.count(row, share));
 
     let mut total = TableTally::default();
     for share in shares {

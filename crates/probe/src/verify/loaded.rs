@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use hoffman_board::{Color, Format, MAX_PIECES, Placement, Role, Value};
+use hoffman_board::{Color, MAX_PIECES, Placement, Role, Value};
 use hoffman_space::{PawnSquares, TableValues};
-use hoffman_table::rows::{Distances, RowsError, Taking, Wanted, encode, has_rows};
+use hoffman_table::rows::{Distances, RowsError, Taking, Wanted, encode};
 use hoffman_table::{EntryValue, RawEntry, SharedValues, Stop, Table, TableError};
 
 use super::men::SlotMove;
+use crate::value_rows::read_values;
 
 /// The entries of a table, unpacked if there is room.
 #[derive(Debug)]
@@ -82,7 +83,7 @@ impl<'a> LoadedTable<'a> {
         let size = table.space().size();
         let bytes = if table.codec().bits() > 8 { 2 * size } else { size };
         let left = memory.checked_sub(bytes);
-        let values = left.and_then(|left| LoadedTable::values_of(table, left, shared));
+        let values = left.and_then(|left| values_of(table, left, shared));
         let Some(values) = values else { return LoadedTable::new(table, memory) };
 
         // Positions with rights to take en passant, and moves that give them, are found by entries;
@@ -115,27 +116,11 @@ impl<'a> LoadedTable<'a> {
         memory: &mut u64,
         shared: &SharedValues,
     ) -> Result<LoadedTable<'a>, TableError> {
-        let Some(values) = LoadedTable::values_of(table, *memory, shared) else {
+        let Some(values) = values_of(table, *memory, shared) else {
             return LoadedTable::new(table, memory);
         };
         *memory = memory.saturating_sub(values.bytes() as u64);
         Ok(LoadedTable { table, entries: LoadedEntries::ByValue, values: Some(values) })
-    }
-
-    /// The values of a complete ending with distances of a byte, if there is room for them.
-    fn values_of(table: &Table, room: u64, shared: &SharedValues) -> Option<Arc<TableValues>> {
-        let codec = table.codec();
-        let is_whole = table.foreign().is_none()
-            && matches!(codec.format(), Format::Dtm(_))
-            && (2..=8).contains(&codec.bits())
-            && has_rows(table.space())
-            && !table.pieces().iter().any(hoffman_board::ListedPiece::is_restricted);
-        // Of like men values have all orders.
-        if !is_whole || expected_bytes(table) > room {
-            return None;
-        }
-        // Where something is wrong with it, that is told of the entries.
-        shared.of(table, &Stop::default()).ok()
     }
 
     /// The values by rows, of a complete ending.
@@ -234,22 +219,6 @@ impl<'a> LoadedTable<'a> {
     }
 }
 
-/// The memory that the values of a complete ending take, about.
-fn expected_bytes(table: &Table) -> u64 {
-    let space = table.space();
-    let count = |pawns: bool| {
-        table.pieces().iter().filter(move |p| (p.role == Role::Pawn) == pawns).count() as u32
-    };
-    // Like men have both orders, kings on the diagonal a place for each of them, and pairs of
-    // squares are left in on which two stand.
-    let places = 64_u64.saturating_pow(count(false));
-    match count(true) {
-        0 => 2 * places / 64 / 64 * 462,
-        1 => 2 * places * 24,
-        _ => space.size().saturating_mul(2),
-    }
-}
-
 /// The value of a placement of a table among its values.
 fn value_in(table: &Table, values: &TableValues, placement: &Placement) -> Option<Value> {
     let own = hoffman_board::Material::from_men(table.pieces().iter().map(|p| (p.color, p.role)));
@@ -280,4 +249,10 @@ fn value_in(table: &Table, values: &TableValues, placement: &Placement) -> Optio
 
     let en_passant = placement.en_passant.map(|jumped| square(jumped) as u8);
     values.value(squares.get(..movers.len())?, pawns, color(placement.turn), en_passant)
+}
+
+/// The values by rows, if there is room for them. Where something is wrong with a table, that is
+/// told of its entries.
+fn values_of(table: &Table, room: u64, shared: &SharedValues) -> Option<Arc<TableValues>> {
+    read_values(table, room, || shared.of(table, &Stop::default()))?.ok()
 }

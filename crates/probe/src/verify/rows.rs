@@ -14,7 +14,6 @@ mod behind;
 mod compare;
 mod leaving;
 mod reach;
-mod values;
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,10 +31,10 @@ use super::men::SlotMove;
 use super::outcomes::Worth;
 use super::tally::Tally;
 use super::tested::TestedTable;
+use crate::value_rows::{CodeRow, NONE, ValueRows};
 use attacks::RowBoard;
 use behind::{NO_MOVE, RowTable, UNCLEAR, images, is_plain, kings_of, score, scores};
 use compare::ComparedRow;
-use values::{CodeRow, NONE, ValueRows};
 
 /// What a row knows of its positions, by square of the piece.
 struct RowFindings {

@@ -208,7 +208,7 @@ fn rows_that_are_shown_hold_the_entries() {
                 }
             }
         };
-        let seen: u64 = held.scan(|| 0, look).into_iter().sum();
+        let seen: u64 = held.scan(None, || 0, look).into_iter().sum();
         assert!(seen > 200, "{name}: {seen}");
     }
 }

@@ -38,6 +38,8 @@ enum Held {
     /// The table holds codes by rows of the men of a kind. By the side to move, the key of every
     /// code.
     Codes { walker: (Color, Role), keys: ByColor<Box<[u16; 256]>> },
+    /// Where the table is.
+    Unread,
 }
 
 /// The keys of a row.
@@ -119,6 +121,11 @@ impl<'t> HeldEntries<'t> {
         Ok(HeldEntries::holding(table, Held::Packed(area)))
     }
 
+    /// Leaves them where they are: each is read when it is asked for.
+    pub fn unread(table: &'t Table) -> HeldEntries<'t> {
+        HeldEntries::holding(table, Held::Unread)
+    }
+
     fn holding(table: &'t Table, held: Held) -> HeldEntries<'t> {
         let space = table.space();
         let partners = if space.has_side_bit() { None } else { ExchangedSlots::of(space) };
@@ -139,7 +146,7 @@ impl<'t> HeldEntries<'t> {
     pub fn entry(&self, index: u64) -> Result<RawEntry, TableError> {
         let packed = match &self.held {
             Held::Packed(area) => self.table.codec().get(area, index),
-            Held::Codes { .. } => None,
+            Held::Codes { .. } | Held::Unread => None,
         };
         packed.map_or_else(|| self.table.entry(index), Ok)
     }
@@ -153,9 +160,9 @@ impl<'t> HeldEntries<'t> {
     pub fn row(&self, row: &EntryRow<'_>) -> Result<RowKeys<'_>, TableError> {
         let source = match &self.held {
             Held::Packed(area) => KeySource::Packed(area, self.table.codec()),
-            Held::Codes { keys, .. } => {
+            Held::Codes { .. } | Held::Unread => {
                 let (place, lanes) = (row.place(), Bitboard(row.lanes));
-                KeySource::BySquare(self.by_square(&place, row.en_passant, lanes, keys)?)
+                KeySource::BySquare(self.by_square(&place, row.en_passant, lanes)?)
             }
         };
         Ok(RowKeys(source))
@@ -170,7 +177,7 @@ impl<'t> HeldEntries<'t> {
     pub fn keys_at(&self, row: &RowPlace<'_>, lanes: Bitboard) -> Result<[u16; 64], TableError> {
         let area = match &self.held {
             Held::Packed(area) => area,
-            Held::Codes { keys, .. } => return self.by_square(row, None, lanes, keys),
+            Held::Codes { .. } | Held::Unread => return self.by_square(row, None, lanes),
         };
         let codec = self.table.codec();
         let mut keys = [0; 64];
@@ -240,28 +247,30 @@ impl<'t> HeldEntries<'t> {
         });
     }
 
-    /// Keys from the codes that the table holds.
+    /// Keys from the codes that the table holds, and of single entries.
     fn by_square(
         &self,
         row: &RowPlace<'_>,
         en_passant: Option<Square>,
         squares: Bitboard,
-        keys: &ByColor<Box<[u16; 256]>>,
     ) -> Result<[u16; 64], TableError> {
         let turn = row.turn;
-        let placed = self.table.pieces().iter().zip(row.squares);
-        let man = |(piece, &square): (&ListedPiece, &u8)| {
-            (Square::new(u32::from(square)), Piece { color: piece.color, role: piece.role })
-        };
-        let mut men: ArrayVec<_, MAX_PIECES> = placed.map(man).collect();
-        let walks = row.lane;
-        let asked = Row { men: &mut men, walks, squares, turn, en_passant };
-        let mut codes = [0; 64];
-        let rest = self.table.row_codes(&asked, &mut codes);
-        let keys = keys.get(turn);
         let mut found = [0; 64];
-        for square in squares {
-            found[square as usize & 63] = keys[usize::from(codes[square as usize & 63])];
+        let mut rest = squares;
+        if let Held::Codes { keys, .. } = &self.held {
+            let placed = self.table.pieces().iter().zip(row.squares);
+            let man = |(piece, &square): (&ListedPiece, &u8)| {
+                (Square::new(u32::from(square)), Piece { color: piece.color, role: piece.role })
+            };
+            let mut men: ArrayVec<_, MAX_PIECES> = placed.map(man).collect();
+            let walks = row.lane;
+            let asked = Row { men: &mut men, walks, squares, turn, en_passant };
+            let mut codes = [0; 64];
+            rest = self.table.row_codes(&asked, &mut codes);
+            let keys = keys.get(turn);
+            for square in squares {
+                found[square as usize & 63] = keys[usize::from(codes[square as usize & 63])];
+            }
         }
 
         let (codec, mut squares) = (self.table.codec(), *row.squares);
@@ -275,13 +284,16 @@ impl<'t> HeldEntries<'t> {
         Ok(found)
     }
 
-    /// Shows every position once, see [`super::scan`].
+    /// Shows every position once, see [`super::scan`]: where rows of men of a kind are at hand
+    /// otherwise, by these.
     pub fn scan<T: Send>(
         &self,
+        walker: Option<(Color, Role)>,
         new: impl Fn() -> T + Sync + Send,
         look: impl Fn(&mut T, &EntryRow<'_>) + Sync + Send,
     ) -> Vec<T> {
-        scan_with((self.table.space(), self.walker()), new, look).unwrap_or_default()
+        let walker = walker.or_else(|| self.walker());
+        scan_with((self.table.space(), walker), new, look).unwrap_or_default()
     }
 
     /// The same in an order that no number of threads changes: `hand` gets what every share came
@@ -298,7 +310,7 @@ impl<'t> HeldEntries<'t> {
 
     fn walker(&self) -> Option<(Color, Role)> {
         match &self.held {
-            Held::Packed(_) => None,
+            Held::Packed(_) | Held::Unread => None,
             Held::Codes { walker, .. } => Some(*walker),
         }
     }

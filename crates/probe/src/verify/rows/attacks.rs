@@ -4,8 +4,8 @@ use hoffman_board::shakmaty::attacks;
 use hoffman_board::{Bitboard, Color, MAX_PIECES, PieceSlot, Role, Square};
 use hoffman_table::rows::EntryRow;
 
-use super::values::OwnRow;
 use super::{RowMove, TestedRows};
+use crate::value_rows::OwnRow;
 
 /// A row with the men who stand still.
 pub(super) struct RowBoard<'a, 'v> {

@@ -9,7 +9,7 @@ use hoffman_table::{EntryValue, IndexSpace, RawEntry, Table};
 
 use super::super::loaded::LoadedTable;
 use super::super::outcomes::Worth;
-use super::values::{NONE, ValueRows};
+use crate::value_rows::{NONE, ValueRows};
 
 /// What moves are worth, a greater number being better. No move at all is less than any.
 pub(super) const NO_MOVE: u8 = 0;
@@ -180,6 +180,49 @@ impl<'a> RowTable<'a> {
             }),
         }
     }
+}
+
+impl ValueRows<'_> {
+    /// Calls `take` with every square of a line with which the values have a position, perhaps
+    /// with the colours exchanged, and its code.
+    pub(super) fn look_up(
+        &self,
+        swapped: bool,
+        behind: &BehindLine<'_>,
+        mut take: impl FnMut(usize, u8),
+    ) -> Bitboard {
+        let color = |color: Color| if swapped { color.other() } else { color };
+        let turn = |square: Square| if swapped { square.flip_vertical() } else { square };
+        let men = behind.men.iter().map(|&(square, c, role)| (turn(square), color(c), role));
+        let lane = (color(behind.lane.0), behind.lane.1);
+        let to_move = color(behind.turn);
+        let mut found = Bitboard::EMPTY;
+
+        if let Some(row) = self.row(men.clone(), lane, to_move) {
+            for square in behind.lanes {
+                take(square as usize, row.code(turn(square) as u8));
+            }
+            return behind.lanes;
+        }
+        // A king who walks: each square by itself, as a row of another man.
+        let Some(other) = behind.men.iter().position(|&(_, _, role)| is_piece(role)) else {
+            return found;
+        };
+        let (at, c, role) = behind.men[other];
+        for square in behind.lanes {
+            let men = behind.men.iter().enumerate().filter(|&(number, _)| number != other);
+            let men = men.map(|(_, &(square, c, role))| (turn(square), color(c), role));
+            let men = men.chain([(turn(square), lane.0, lane.1)]);
+            let Some(row) = self.row(men, (color(c), role), to_move) else { continue };
+            take(square as usize, row.code(turn(at) as u8));
+            found.add(square);
+        }
+        found
+    }
+}
+
+fn is_piece(role: Role) -> bool {
+    !matches!(role, Role::King | Role::Pawn)
 }
 
 impl<'a> IndexedEntries<'a> {

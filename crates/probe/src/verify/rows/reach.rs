@@ -7,7 +7,7 @@
 use hoffman_board::{Bitboard, Role};
 
 use super::OTHERS;
-use super::values::{bytes_of, transpose, words_of};
+use crate::value_rows::{bytes_of, transpose, words_of};
 
 /// A board of bytes: a word for each rank, the a-file lowest.
 type Ranks = [u64; 8];
@@ -101,8 +101,8 @@ mod tests {
     use hoffman_board::shakmaty::attacks;
     use hoffman_board::{Color, Square};
 
-    use super::super::values::NONE;
     use super::*;
+    use crate::value_rows::NONE;
 
     #[test]
     fn the_least_codes_are_those_of_the_squares_attacked() {

@@ -1,20 +1,21 @@
 //! Values of complete endings, looked up by rows of 64 positions that lie side by side in memory.
-//!
-//! Where they came from the entries of a table they are compared with these, so that nothing
-//! depends on how they are arranged.
+
+use std::sync::Arc;
 
 use hoffman_board::{
-    Bitboard, Color, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Square, Symmetry,
+    Color, Format, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Square, Symmetry,
 };
-use hoffman_space::{Codes, KingPlacement, Orientation, PawnSquares, TableValues, side};
-
-use super::behind::BehindLine;
+use hoffman_space::{
+    Codes, KingPlacement, Orientation, PawnSquares, SliceValues, TableValues, side,
+};
+use hoffman_table::rows::has_rows;
+use hoffman_table::{Table, TableError};
 
 /// No code, in the place of one of a move that is none: more than any other.
-pub(super) const NONE: u8 = u8::MAX;
+pub(crate) const NONE: u8 = u8::MAX;
 
 /// The values of an ending, one byte each.
-pub(super) struct ValueRows<'a> {
+pub(crate) struct ValueRows<'a> {
     values: &'a TableValues,
     /// Whether the colours of the table are exchanged against those of the values.
     swapped: bool,
@@ -24,7 +25,7 @@ pub(super) struct ValueRows<'a> {
 
 /// Where the values of a row lie.
 #[derive(Clone, Copy)]
-pub(super) struct CodeRow<'a> {
+pub(crate) struct CodeRow<'a> {
     codes: &'a [u8],
     /// Where they begin, the square of the walking man left out.
     base: usize,
@@ -35,24 +36,24 @@ pub(super) struct CodeRow<'a> {
 
 /// A row of the table whose values these are, seen from it.
 #[derive(Clone, Copy)]
-pub(super) struct OwnRow<'a> {
+pub(crate) struct OwnRow<'a> {
     /// The values of the player to move, and those of his opponent.
-    pub(super) here: CodeRow<'a>,
-    pub(super) there: CodeRow<'a>,
+    pub(crate) here: CodeRow<'a>,
+    pub(crate) there: CodeRow<'a>,
     orientation: Orientation,
 }
 
 impl<'a> CodeRow<'a> {
     /// The code of a position by the square of its walking man.
     #[inline]
-    pub(super) fn code(&self, square: u8) -> u8 {
+    pub(crate) fn code(&self, square: u8) -> u8 {
         let place = self.base + self.stride * usize::from(self.symmetry.apply_index(square));
         self.codes.get(place).copied().unwrap_or(0)
     }
 
     /// All codes by square, if they lie side by side.
     #[inline]
-    pub(super) fn all(&self) -> Option<[u8; 64]> {
+    pub(crate) fn all(&self) -> Option<[u8; 64]> {
         let row = self.in_place()?;
         Some(if self.symmetry.is_identity() { *row } else { turned_back(row, self.symmetry) })
     }
@@ -65,7 +66,7 @@ impl<'a> CodeRow<'a> {
 
     /// Hands the codes by square to `take`, if they lie side by side.
     #[inline]
-    pub(super) fn with_all(&self, take: impl FnOnce(&[u8; 64])) -> Option<()> {
+    pub(crate) fn with_all(&self, take: impl FnOnce(&[u8; 64])) -> Option<()> {
         let row = self.in_place()?;
         if self.symmetry.is_identity() {
             take(row);
@@ -100,7 +101,7 @@ fn turned_back(row: &[u8; 64], symmetry: Symmetry) -> [u8; 64] {
 }
 
 /// The ranks of a board of bytes, the a-file lowest.
-pub(super) fn words_of(row: &[u8; 64]) -> [u64; 8] {
+pub(crate) fn words_of(row: &[u8; 64]) -> [u64; 8] {
     let mut words = [0; 8];
     for (word, bytes) in words.iter_mut().zip(row.as_chunks().0) {
         *word = u64::from_le_bytes(*bytes);
@@ -109,7 +110,7 @@ pub(super) fn words_of(row: &[u8; 64]) -> [u64; 8] {
 }
 
 /// The board of these ranks.
-pub(super) fn bytes_of(ranks: &[u64; 8]) -> [u8; 64] {
+pub(crate) fn bytes_of(ranks: &[u64; 8]) -> [u8; 64] {
     let mut row = [0; 64];
     for (bytes, word) in row.as_chunks_mut().0.iter_mut().zip(ranks) {
         *bytes = word.to_le_bytes();
@@ -118,7 +119,7 @@ pub(super) fn bytes_of(ranks: &[u64; 8]) -> [u8; 64] {
 }
 
 /// Exchanges ranks and files: halves of the board, of these, and of those.
-pub(super) fn transpose(ranks: &mut [u64; 8]) {
+pub(crate) fn transpose(ranks: &mut [u64; 8]) {
     for (half, mask) in
         [(4, 0x0000_0000_ffff_ffff_u64), (2, 0x0000_ffff_0000_ffff), (1, 0x00ff_00ff_00ff_00ff)]
     {
@@ -133,7 +134,7 @@ pub(super) fn transpose(ranks: &mut [u64; 8]) {
 impl<'a> ValueRows<'a> {
     /// The values of a table with these men; none if they do not lie in memory with a byte each, or
     /// have no such rows.
-    pub(super) fn new(pieces: &[ListedPiece], values: &'a TableValues) -> Option<ValueRows<'a>> {
+    pub(crate) fn new(pieces: &[ListedPiece], values: &'a TableValues) -> Option<ValueRows<'a>> {
         let own = Material::from_men(pieces.iter().map(|piece| (piece.color, piece.role)));
         let swapped = own != values.material;
         let slices = || values.slices.values().map(std::sync::OnceLock::get);
@@ -146,28 +147,41 @@ impl<'a> ValueRows<'a> {
     }
 
     /// Whether rows of pieces lie side by side, in pieces that the kings lead.
-    pub(super) fn has_rows(&self) -> bool {
+    pub(crate) fn has_rows(&self) -> bool {
         self.movers.len() > 2
     }
 
-    fn codes(&self, structure: PawnSquares, turn: Color) -> Option<(&'a [u8], Orientation)> {
+    /// The men of the table whose rows lie side by side.
+    pub(crate) fn walker(&self) -> Option<(Color, Role)> {
+        let &(color, role) = self.movers.last().filter(|_| self.has_rows())?;
+        Some((if self.swapped { color.other() } else { color }, role))
+    }
+
+    /// The values with these pawns, and the way to them.
+    fn slice(&self, structure: PawnSquares) -> Option<(&'a SliceValues, Orientation)> {
         let first = Orientation { swap: self.swapped, mirror: false };
         let (slice, second) = self.values.find(structure.oriented(first))?;
-        let orientation = first.then(second);
-        match &slice.codes[side(orientation.color(turn))] {
-            Codes::Narrow(codes) => Some((codes, orientation)),
-            Codes::Wide(_) | Codes::Stored(_) => None,
-        }
+        Some((slice, first.then(second)))
     }
 
     /// The row of positions with these men, given by their colour, kind and square, and one more.
-    pub(super) fn row(
+    pub(crate) fn row(
         &self,
         men: impl Iterator<Item = (Square, Color, Role)> + Clone,
         lane: (Color, Role),
         turn: Color,
     ) -> Option<CodeRow<'a>> {
-        let (codes, orientation) = self.codes(pawns_of(men.clone()), turn)?;
+        let (slice, orientation) = self.slice(pawns_of(men.clone()))?;
+        self.place(men, lane, (codes_of(slice, orientation, turn)?, orientation))
+    }
+
+    /// The row with these men among codes, which are turned like that.
+    fn place(
+        &self,
+        men: impl Iterator<Item = (Square, Color, Role)>,
+        lane: (Color, Role),
+        (codes, orientation): (&'a [u8], Orientation),
+    ) -> Option<CodeRow<'a>> {
         let first = orientation.symmetry();
         let mut squares = [0; MAX_PIECES];
         let mut dealt = 0_u32;
@@ -204,20 +218,23 @@ impl<'a> ValueRows<'a> {
     }
 
     /// The row of the table itself with men on these squares.
-    pub(super) fn own_row(
+    pub(crate) fn own_row(
         &self,
         pieces: &[ListedPiece],
         (squares, lane): (&[u8; MAX_PIECES], PieceSlot),
         turn: Color,
     ) -> Option<OwnRow<'a>> {
-        let here = self.row_of_table(pieces, (squares, lane), turn)?;
-        let pawns = pawns_of(others_than(lane, pieces, squares));
-        let (codes, orientation) = self.codes(pawns, turn.other())?;
-        Some(OwnRow { here, there: CodeRow { codes, ..here }, orientation })
+        let men = others_than(lane, pieces, squares);
+        let walks = (pieces[lane].color, pieces[lane].role);
+        let (slice, orientation) = self.slice(pawns_of(men.clone()))?;
+        let codes = |turn| codes_of(slice, orientation, turn);
+        let here = self.place(men, walks, (codes(turn)?, orientation))?;
+        let there = CodeRow { codes: codes(turn.other())?, ..here };
+        Some(OwnRow { here, there, orientation })
     }
 
     /// A row with men of the table on these squares, the square of one left out.
-    pub(super) fn row_of_table(
+    pub(crate) fn row_of_table(
         &self,
         pieces: &[ListedPiece],
         (squares, lane): (&[u8; MAX_PIECES], PieceSlot),
@@ -230,7 +247,7 @@ impl<'a> ValueRows<'a> {
     /// The opponent's row behind a move of a piece, which is neither the one that walks nor a king
     /// whose square turns the board, nor a pawn. It is the man of a number among those like it.
     #[inline]
-    pub(super) fn behind(
+    pub(crate) fn behind(
         &self,
         row: &OwnRow<'a>,
         (color, role, number): (Color, Role, usize),
@@ -244,42 +261,45 @@ impl<'a> ValueRows<'a> {
         let at = self.movers.iter().position(|&mover| mover == man)? + number;
         Some(row.there.moved(layout.stride(at), from, to))
     }
+}
 
-    /// Calls `take` with every square of a line with which the values have a position, perhaps
-    /// with the colours exchanged, and its code.
-    pub(super) fn look_up(
-        &self,
-        swapped: bool,
-        behind: &BehindLine<'_>,
-        mut take: impl FnMut(usize, u8),
-    ) -> Bitboard {
-        let color = |color: Color| if swapped { color.other() } else { color };
-        let turn = |square: Square| if swapped { square.flip_vertical() } else { square };
-        let men = behind.men.iter().map(|&(square, c, role)| (turn(square), color(c), role));
-        let lane = (color(behind.lane.0), behind.lane.1);
-        let to_move = color(behind.turn);
-        let mut found = Bitboard::EMPTY;
+/// Reads the values of a complete ending with distances of a byte; none if it is no such table, or
+/// they do not fit into so many bytes.
+pub(crate) fn read_values(
+    table: &Table,
+    room: u64,
+    read: impl FnOnce() -> Result<Arc<TableValues>, TableError>,
+) -> Option<Result<Arc<TableValues>, TableError>> {
+    let codec = table.codec();
+    let is_whole = table.foreign().is_none()
+        && matches!(codec.format(), Format::Dtm(_))
+        && (2..=8).contains(&codec.bits())
+        && has_rows(table.space())
+        && !table.pieces().iter().any(ListedPiece::is_restricted);
+    (is_whole && expected_bytes(table) <= room).then(read)
+}
 
-        if let Some(row) = self.row(men.clone(), lane, to_move) {
-            for square in behind.lanes {
-                take(square as usize, row.code(turn(square) as u8));
-            }
-            return behind.lanes;
-        }
-        // A king who walks: each square by itself, as a row of another man.
-        let Some(other) = behind.men.iter().position(|&(_, _, role)| is_piece(role)) else {
-            return found;
-        };
-        let (at, c, role) = behind.men[other];
-        for square in behind.lanes {
-            let men = behind.men.iter().enumerate().filter(|&(number, _)| number != other);
-            let men = men.map(|(_, &(square, c, role))| (turn(square), color(c), role));
-            let men = men.chain([(turn(square), lane.0, lane.1)]);
-            let Some(row) = self.row(men, (color(c), role), to_move) else { continue };
-            take(square as usize, row.code(turn(at) as u8));
-            found.add(square);
-        }
-        found
+/// The memory that the values of a complete ending take, about.
+fn expected_bytes(table: &Table) -> u64 {
+    let space = table.space();
+    let count = |pawns: bool| {
+        table.pieces().iter().filter(move |p| (p.role == Role::Pawn) == pawns).count() as u32
+    };
+    // Like men have both orders, kings on the diagonal a place for each of them, and pairs of
+    // squares are left in on which two stand.
+    let places = 64_u64.saturating_pow(count(false));
+    match count(true) {
+        0 => 2 * places / 64 / 64 * 462,
+        1 => 2 * places * 24,
+        _ => space.size().saturating_mul(2),
+    }
+}
+
+/// The codes of a side to move of positions that are turned like that.
+fn codes_of(slice: &SliceValues, orientation: Orientation, turn: Color) -> Option<&[u8]> {
+    match &slice.codes[side(orientation.color(turn))] {
+        Codes::Narrow(codes) => Some(codes),
+        Codes::Wide(_) | Codes::Stored(_) => None,
     }
 }
 
@@ -300,10 +320,6 @@ fn pawns_of(men: impl Iterator<Item = (Square, Color, Role)>) -> PawnSquares {
         *pawns.of_mut(color) |= 1 << square as u32;
     }
     pawns
-}
-
-fn is_piece(role: Role) -> bool {
-    !matches!(role, Role::King | Role::Pawn)
 }
 
 #[cfg(test)]
