@@ -20,6 +20,9 @@ const STATUS: Duration = Duration::from_secs(1);
 /// How often a line is written where there is no terminal.
 const LINE: Duration = Duration::from_mins(1);
 
+/// A bar without numbers.
+const SHARE: &str = "{wide_msg} [{bar:30}] {percent_precise} %, {eta} left";
+
 /// The bar that is shown, where none is at hand.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
@@ -183,15 +186,19 @@ impl Bar {
         Bar::with(&template, None, [true, false, false])
     }
 
+    /// A bar that counts what tells a user nothing: only the share is shown.
+    pub(crate) fn of_share() -> Bar {
+        Bar::with(SHARE, None, [true, false, false])
+    }
+
     /// The progress of a run that makes tables. The file for scripts must be writable.
     pub(crate) fn of_run(
         status: Option<PathBuf>,
         quiet: bool,
         passes: bool,
     ) -> anyhow::Result<Bar> {
-        let template = "{wide_msg} [{bar:30}] {percent_precise} %, {eta} left";
         let shown = status.as_ref().map(|path| path.display().to_string());
-        let bar = Bar::with(template, status, [!quiet, passes, true]);
+        let bar = Bar::with(SHARE, status, [!quiet, passes, true]);
         bar.shared
             .write_status()
             .with_context(|| format!("cannot write {}", shown.unwrap_or_default()))?;

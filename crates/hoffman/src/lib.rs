@@ -172,7 +172,7 @@ pub use game::{Change, Judged};
 pub use goal::{Aim, Goal};
 pub use heat::{HeatMap, SquareHeat};
 pub use jobs::{JobGraph, JobInput, MadeBy, PlannedJob, jobs, jobs_in_parts, jobs_of_position};
-pub use list::{ListOptions, TableLists};
+pub use list::{ListOptions, ListProgress, TableLists};
 pub use listing::{TableFile, TableInfo, tables_in};
 pub use one::OneTable;
 pub use options::{Options, STACK, VerifyOptions};

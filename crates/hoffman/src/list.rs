@@ -1,5 +1,6 @@
 //! The positions of a table that somebody asks for.
 
+use std::fmt;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,16 +14,35 @@ use hoffman_store::is_folder;
 use hoffman_table::SharedValues;
 
 use crate::error::Error;
-use crate::event::Cancel;
+use crate::event::{Cancel, Event};
 use crate::table::{CACHE, Table};
 
-/// Where the tables behind a list are, and what ends it.
+/// Where the tables behind a list are, who is told how far it is, and what ends it.
 #[derive(Clone, Debug, Default)]
 pub struct ListOptions {
     /// Folders, besides that of the table, in which the tables behind its moves are looked for.
     pub folders: Vec<PathBuf>,
+    /// Is told how far the work is.
+    pub progress: ListProgress,
     /// What stops the work.
     pub cancel: Cancel,
+}
+
+/// Is told, by any thread, how far the work on a list is: [`Event::Entries`], in a unit of its own.
+#[derive(Clone, Default)]
+pub struct ListProgress(Option<Arc<dyn Fn(Event) + Send + Sync>>);
+
+impl ListProgress {
+    /// Hands events to `tell`.
+    pub fn new(tell: impl Fn(Event) + Send + Sync + 'static) -> ListProgress {
+        ListProgress(Some(Arc::new(tell)))
+    }
+}
+
+impl fmt::Debug for ListProgress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ListProgress").field(&self.0.is_some()).finish()
+    }
 }
 
 /// A table that lists are asked of, one after the other: what was read of it and of the tables
@@ -32,7 +52,7 @@ pub struct TableLists {
     tables: Collection,
     memory: u64,
     shared: Arc<SharedValues>,
-    cancel: Cancel,
+    options: ListOptions,
 }
 
 /// The memory for lists where nobody knows how much is free.
@@ -81,7 +101,7 @@ impl Table {
             tables.add_syzygy_folder(folder, &foreign).map_err(ProbeError::from)?;
         }
         let memory = memory - memory / 4;
-        Ok(TableLists { tables, memory, shared, cancel: options.cancel.clone() })
+        Ok(TableLists { tables, memory, shared, options: options.clone() })
     }
 }
 
@@ -95,8 +115,12 @@ impl TableLists {
         query: &ListQuery,
         each: Option<&mut dyn FnMut(ListedPosition) -> ControlFlow<()>>,
     ) -> Result<ListCounts, Error> {
-        let stop = || self.cancel.is_cancelled();
-        let how = list::ListPlan { memory: self.memory, shared: Some(&self.shared), stop: &stop };
+        let stop = || self.options.cancel.is_cancelled();
+        let tell = self.options.progress.0.as_deref();
+        let tell = tell.map(|tell| move |done, total| tell(Event::Entries { done, total }));
+        let progress = tell.as_ref().map(|tell| tell as &(dyn Fn(u64, u64) + Sync));
+        let (memory, shared) = (self.memory, Some(&*self.shared));
+        let how = list::ListPlan { memory, shared, progress, stop: &stop };
         Ok(list::list(&self.tables, query, &how, each)?)
     }
 }

@@ -18,6 +18,7 @@ mod listed;
 mod pattern;
 mod seen;
 mod successors;
+mod work;
 mod zugzwang;
 
 use std::cmp::Reverse;
@@ -43,6 +44,7 @@ use candidates::{Candidate, Gathering, Scan};
 use exits::FoundExit;
 use kept::ReadValues;
 use pattern::Image;
+use work::{ListWork, WITH_MOVES};
 
 /// What is asked for. What is left out is not looked at; all that is given must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -152,6 +154,8 @@ pub struct ListPlan<'o> {
     pub memory: u64,
     /// Values of tables that others lean on, if they are kept for several.
     pub shared: Option<&'o SharedValues>,
+    /// Is told how much of how much work is done, by any thread, a few times a second or oftener.
+    pub progress: Option<&'o (dyn Fn(u64, u64) + Sync)>,
     /// Whether to end.
     pub stop: &'o (dyn Fn() -> bool + Sync),
 }
@@ -173,10 +177,14 @@ pub fn list(
     let lister = Lister::new(collection, member.table(), query)?;
     let exits = if lister.compares_moves() { FoundExit::all(&lister) } else { Vec::new() };
     let values = ReadValues::default();
-    let mut scan = Scan::new(&lister, options.memory)?;
+    let work = ListWork::new(options);
+    let looks = if query.only_move { WITH_MOVES } else { 1 };
+    let looks = looks + u64::from(query.longest.is_some());
+    work.expect(looks.saturating_mul(member.table().space().size()));
+    let mut scan = Scan::new((&lister, &work), options.memory)?;
     scan.compare_moves((&values, &exits), options)?;
-    let (counts, stop) = (ListCounts::default(), options.stop);
-    let mut output = ListOutput { lister: &lister, scan: &scan, each, stop, counts };
+    let counts = ListCounts::default();
+    let mut output = ListOutput { lister: &lister, scan: &scan, each, work: &work, counts };
     match query.longest {
         Some(most) => output.longest(most)?,
         None => output.all()?,
@@ -375,7 +383,7 @@ struct ListOutput<'a, 'l> {
     lister: &'a Lister<'a>,
     scan: &'a Scan<'a>,
     each: Option<&'a mut Listener<'l>>,
-    stop: &'a (dyn Fn() -> bool + Sync),
+    work: &'a ListWork<'a>,
     counts: ListCounts,
 }
 
@@ -429,7 +437,7 @@ impl ListOutput<'_, '_> {
     }
 
     fn go_on(&self) -> Result<ControlFlow<()>, ListError> {
-        if (self.stop)() { Err(ListError::Stopped) } else { Ok(ControlFlow::Continue(())) }
+        self.work.go_on()
     }
 
     /// Tells those candidates that are what is asked for, at most so many. How many they were.

@@ -1,13 +1,14 @@
 //! `hoffman list`: the positions of tables that are asked for.
 
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context as _;
 use hoffman::{
-    Color, ListCounts, ListOptions, ListQuery, ListedPosition, ReadOptions, UniqueLine,
-    WantedResult, ZugzwangOf,
+    Color, Event, ListCounts, ListOptions, ListProgress, ListQuery, ListedPosition, ReadOptions,
+    UniqueLine, WantedResult, ZugzwangOf,
 };
 use serde_json::json;
 
@@ -16,6 +17,7 @@ use crate::args::{ListArgs, ResultName, SideName, UniqueName, ZugzwangName};
 use crate::commands::tables;
 use crate::interrupt;
 use crate::output::{complain, is_broken_pipe, print_line};
+use crate::progress::Bar;
 
 /// Lists the tables one by one.
 pub(crate) fn run(args: &ListArgs) -> anyhow::Result<RunEnd> {
@@ -78,25 +80,63 @@ fn list(
 ) -> anyhow::Result<()> {
     let table = tables::open(named, folder, reading)?;
     let folders = folder.into_iter().map(Path::to_owned).collect();
-    let options = ListOptions { folders, cancel: interrupt::cancel() };
+    let bar = ListBar::new(table.path().display().to_string());
+    let told = bar.clone();
+    let progress = ListProgress::new(move |event| told.tell(event));
+    let options = ListOptions { folders, progress, cancel: interrupt::cancel() };
     if args.count {
-        let counts = table.list(query, &options, None)?;
+        let counts = table.list(query, &options, None);
+        bar.end();
+        let counts = counts?;
         let name = table.path().display().to_string();
         return print_line(&counts_in_words(&name, &counts, args.json));
     }
 
     let mut out = BufWriter::new(io::stdout());
     let mut written = Ok(());
+    let on_terminal = io::stdout().is_terminal();
     let mut each = |listed: ListedPosition| {
+        if on_terminal {
+            // The lines show how far the work is.
+            bar.end();
+        }
         let line = if args.json { serde_json::to_string(&listed) } else { Ok(listed.epd()) };
         written = line.map_err(io::Error::from).and_then(|line| writeln!(out, "{line}"));
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     let listed = table.list(query, &options, Some(&mut each));
+    bar.end();
     // What was found before an error counts too.
     written.and_then(|()| out.flush()).context("cannot write to standard output")?;
     listed?;
     Ok(())
+}
+
+/// The progress of a list, as long as it is shown.
+#[derive(Clone)]
+struct ListBar(Arc<Mutex<Option<Bar>>>);
+
+impl ListBar {
+    fn new(table: String) -> ListBar {
+        let bar = Bar::of_share();
+        bar.name(table);
+        ListBar(Arc::new(Mutex::new(Some(bar))))
+    }
+
+    /// No code panics while it holds the lock.
+    fn shown(&self) -> MutexGuard<'_, Option<Bar>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, event: Event) {
+        if let Some(bar) = self.shown().as_ref() {
+            bar.tell(event);
+        }
+    }
+
+    fn end(&self) {
+        self.shown().take();
+    }
 }
 
 /// How many there are, and of which kinds.

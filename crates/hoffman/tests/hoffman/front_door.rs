@@ -2,14 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use hoffman::shakmaty::fen::Fen;
 use hoffman::shakmaty::{CastlingMode, Chess};
 use hoffman::{
-    Bound, Cancel, Change, Color, Event, Judged, ListOptions, ListQuery, ListedPosition,
-    OpenOptions, Options, Plies, Position, ProbeError, ReadOptions, Role, Square, Table,
-    TableEntry, Tablebase, Target, Value, Variant, Verdict, VerifyOptions, WantedResult, Wdl,
-    ZugzwangOf,
+    Bound, Cancel, Change, Color, Event, Judged, ListOptions, ListProgress, ListQuery,
+    ListedPosition, OpenOptions, Options, Plies, Position, ProbeError, ReadOptions, Role, Square,
+    Table, TableEntry, Tablebase, Target, UniqueLine, Value, Variant, Verdict, VerifyOptions,
+    WantedResult, Wdl, ZugzwangOf,
 };
 use tempfile::TempDir;
 
@@ -535,6 +536,38 @@ fn zugzwangs_of_a_small_table_are_the_same_again() {
     assert_eq!(first.len(), 18);
     assert!(lists.list(&ListQuery::default(), None).unwrap().positions > 1_000_000);
     assert_eq!(zugzwangs(), first);
+}
+
+/// Of lists of entries, of moves and of lines, in either container.
+#[test]
+fn lists_tell_how_far_they_are() {
+    for (blocks, name) in [(false, "kqkr.htb"), (true, "kqkr.hbf")] {
+        let folder = TempDir::new().unwrap();
+        let options = Options::new(folder.path()).blocks(blocks);
+        hoffman::build(&["KQvKR".parse().unwrap()], &options, &mut |_| {}).unwrap();
+        let table = Table::open(folder.path().join(name), ReadOptions::default()).unwrap();
+        let plain = ListQuery::default();
+        let only = ListQuery { only_move: true, ..ListQuery::default() };
+        let lines = ListQuery { unique_line: Some(UniqueLine::Fastest), ..ListQuery::default() };
+        let mut before = 0;
+        for query in [plain, only, lines] {
+            let told: Arc<Mutex<Vec<(u64, u64)>>> = Arc::default();
+            let heard = Arc::clone(&told);
+            let progress = ListProgress::new(move |event| {
+                let Event::Entries { done, total } = event else { return };
+                heard.lock().unwrap().push((done, total));
+            });
+            table.list(&query, &ListOptions { progress, ..ListOptions::default() }, None).unwrap();
+            let told = told.lock().unwrap();
+            let (most, total) = told.iter().copied().max().unwrap();
+            assert!(told.iter().all(|(done, total)| done <= total), "{name}: {query:?}");
+            // Looks of a share that are too few to be told are left out.
+            assert!(most > total / 2 && most <= total, "{name}: {most} of {total}");
+            // Moves are looked at besides entries, and lines besides.
+            assert!(total > before, "{name}: {total}");
+            before = total;
+        }
+    }
 }
 
 #[test]

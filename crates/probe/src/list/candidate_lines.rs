@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use super::keepers::{KeptTables, LineMoves};
 use super::seen::Seen;
+use super::work::{ListWork, WITH_MOVES};
 use super::{ListError, fail};
 
 /// A move that may be of such a line: the winner's only one, or one of the loser's.
@@ -26,6 +27,11 @@ impl LineLink {
     const UNKNOWN: u64 = u64::MAX;
 }
 
+/// In how many looks the lines through the positions of a table of so many indices are found.
+pub(super) fn looks_for_lines(indices: u64) -> u64 {
+    2 * WITH_MOVES * indices
+}
+
 /// What is found in a share of the rows.
 #[derive(Default)]
 struct FoundLinks {
@@ -34,6 +40,8 @@ struct FoundLinks {
     /// How many there are, and how many of them are taken from the room for all.
     count: usize,
     taken: usize,
+    /// Looks since the last report of progress.
+    fresh: u64,
     /// Why it is not all.
     failure: Option<ListError>,
 }
@@ -66,7 +74,7 @@ impl FoundLinks {
 pub(super) fn find_lines(
     tables: KeptTables<'_>,
     memory: u64,
-    stop: &(dyn Fn() -> bool + Sync),
+    work: &ListWork<'_>,
 ) -> Result<(), ListError> {
     // What there is no room for is looked at by itself when it is asked for.
     // Lists that grow have room for twice as many.
@@ -75,9 +83,10 @@ pub(super) fn find_lines(
     // Most positions of the winner are of no line: few of the loser's moves are left.
     for won in [true, false] {
         let look = |found: &mut FoundLinks, row: &EntryRow<'_>| {
-            if stop() {
+            if work.is_stopped() {
                 found.failure = Some(ListError::Stopped);
             }
+            work.add(&mut found.fresh, WITH_MOVES * u64::from(row.lanes.count_ones()));
             if found.failure.is_none() && room.load(Relaxed) > 0 {
                 let looked = look_for_links(tables, won, row, found);
                 found.failure = looked.err().map(fail);
@@ -92,9 +101,7 @@ pub(super) fn find_lines(
 
     let most = shares.iter().map(Vec::len).max().unwrap_or_default();
     for plies in 0..most {
-        if stop() {
-            return Err(ListError::Stopped);
-        }
+        let _ = work.go_on()?;
         let links: Vec<&[LineLink]> =
             shares.iter().filter_map(|share| share.get(plies)).map(Vec::as_slice).collect();
         pass_on(&tables.values.seen, &links);

@@ -8,12 +8,13 @@ use hoffman_table::rows::{EntryRow, HeldEntries, RowKeys, RowPlace};
 use hoffman_table::{EntryValue, RawEntry, Table, TableError, ZugzwangEntries};
 use rayon::prelude::*;
 
-use super::candidate_lines::find_lines;
+use super::candidate_lines::{find_lines, looks_for_lines};
 use super::exits::{Exits, FoundExit};
 use super::keepers::{KeepingMoves, KeptTables};
 use super::kept::{Kept, KeptValues, ReadValues};
 use super::pattern::{Image, Pattern};
 use super::seen::SeenNames;
+use super::work::{ListWork, WITH_MOVES};
 use super::zugzwang::{NEVER, ZugzwangKind, kind_of, moved, passed};
 use super::{ListError, ListPlan, ListQuery, Lister, ZugzwangOf, fail};
 use crate::collection::Collection;
@@ -52,6 +53,8 @@ pub(super) struct Findings {
     pub(super) candidates: Vec<Candidate>,
     /// How many there are besides that are only counted, by the bits of the entry.
     counts: ByColor<Vec<u64>>,
+    /// Looks since the last report of progress.
+    fresh: u64,
     /// Why it is not all.
     failure: Option<TableError>,
 }
@@ -82,6 +85,7 @@ pub(super) type Sink<'s> = dyn FnMut(Findings) -> Result<ControlFlow<()>, ListEr
 /// The way through the entries of a table.
 pub(super) struct Scan<'a> {
     pub(super) lister: &'a Lister<'a>,
+    work: &'a ListWork<'a>,
     rows: Option<ByRows<'a>>,
     /// What their moves have to keep, if these matter.
     pub(super) kept: Option<KeptValues<'a>>,
@@ -118,14 +122,17 @@ struct ByRows<'a> {
 
 impl<'a> Scan<'a> {
     /// Reads the entries if they fit into so many bytes as they are packed.
-    pub(super) fn new(lister: &'a Lister<'a>, memory: u64) -> Result<Scan<'a>, ListError> {
+    pub(super) fn new(
+        (lister, work): (&'a Lister<'a>, &'a ListWork<'a>),
+        memory: u64,
+    ) -> Result<Scan<'a>, ListError> {
         let table = lister.table();
         let codec = table.codec();
         if lister.query.zugzwang == Some(ZugzwangOf::Mutual)
             && !lister.compares_moves()
             && let Some(found) = table.mutual_zugzwangs().map_err(fail)?
         {
-            let mut scan = Scan::by_index(lister);
+            let mut scan = Scan::by_index(lister, work);
             let told = scan.representatives(&found);
             scan.told = Some(told);
             return Ok(scan);
@@ -133,7 +140,7 @@ impl<'a> Scan<'a> {
 
         let fits = codec.area_bytes(table.space().size()) <= memory;
         let Some(kinds) = HeldEntries::kinds(table).filter(|_| fits) else {
-            return Ok(Scan::by_index(lister));
+            return Ok(Scan::by_index(lister, work));
         };
         let value = |key: usize, turn: Color| {
             HeldEntries::number(codec, key).and_then(|number| codec.value(number, turn))
@@ -154,13 +161,13 @@ impl<'a> Scan<'a> {
             worth,
         };
 
-        Ok(Scan { rows: Some(rows), ..Scan::by_index(lister) })
+        Ok(Scan { rows: Some(rows), ..Scan::by_index(lister, work) })
     }
 
     /// Without rows.
-    fn by_index(lister: &'a Lister<'a>) -> Scan<'a> {
+    fn by_index(lister: &'a Lister<'a>, work: &'a ListWork<'a>) -> Scan<'a> {
         let (exits, named) = (Exits::default(), SeenNames::default());
-        Scan { lister, rows: None, kept: None, exits, told: None, named }
+        Scan { lister, work, rows: None, kept: None, exits, told: None, named }
     }
 
     /// Prepares to compare moves by rows, if that is what is asked for and if there are rows for
@@ -172,7 +179,8 @@ impl<'a> Scan<'a> {
         (own, exits): (&'a ReadValues, &'a [FoundExit]),
         plan: &ListPlan<'_>,
     ) -> Result<(), ListError> {
-        let ListPlan { memory, shared, stop } = *plan;
+        let ListPlan { memory, shared, .. } = *plan;
+        let work = self.work;
         let (table, query) = (self.lister.table(), self.lister.query);
         let member = self.lister.collection.given().first();
         let is_plain = member.is_some_and(|member| member.is_plain()) && !is_partial(table);
@@ -189,9 +197,10 @@ impl<'a> Scan<'a> {
         let what = (keeps, query.unique_line.is_some());
 
         let mut asked = 0;
+        work.expect(table.space().size());
         self.run(Gathering::Counts, &mut |found| {
             asked += found.counted() + found.candidates.len() as u64;
-            if stop() { Err(ListError::Stopped) } else { Ok(ControlFlow::Continue(())) }
+            work.go_on()
         })?;
         self.kept = Some(KeptValues::new(table, kinds, what));
         let size = table.space().size();
@@ -209,9 +218,10 @@ impl<'a> Scan<'a> {
         self.exits = Exits::new(exits, what, (left, shared));
         left -= self.exits.memory();
         if let (Some(rows), Some(values), true) = (&self.rows, &self.kept, keeps != Kept::Outcome) {
-            self.exits.find_lines(left, stop)?;
             let exits = &self.exits;
-            find_lines(KeptTables { values, entries: &rows.entries, exits }, left, stop)?;
+            work.expect(looks_for_lines(size + exits.indices()));
+            exits.find_lines(left, work)?;
+            find_lines(KeptTables { values, entries: &rows.entries, exits }, left, work)?;
         }
         Ok(())
     }
@@ -243,7 +253,9 @@ impl<'a> Scan<'a> {
         };
 
         let mut result = Ok(());
+        let looks = if query.only_move && asked.compares { WITH_MOVES } else { 1 };
         let look = |found: &mut Findings, row: &EntryRow<'_>| {
+            self.work.add(&mut found.fresh, looks * u64::from(row.lanes.count_ones()));
             if let Err(error) = self.look(&asked, found, row) {
                 found.failure.get_or_insert(error);
             }
@@ -570,10 +582,12 @@ impl<'a> Scan<'a> {
         let size = table.space().size();
         let chunk = CHUNK.max(table.together().saturating_mul(4).min(CHUNK << 5)) & !7;
         let mut numbers: Vec<i32> = Vec::new();
+        let mut fresh = 0;
         for start in (0..size).step_by(chunk as usize) {
             numbers.clear();
             numbers.resize(chunk.min(size - start) as usize, 0);
             table.read_entries(start, &mut numbers).map_err(fail)?;
+            self.work.add(&mut fresh, numbers.len() as u64);
             let blocks = numbers.par_chunks(BLOCK).enumerate().map(|(block, numbers)| {
                 let first = start + (block * BLOCK) as u64;
                 let entries = (first..).zip(numbers.iter().map(|&raw| RawEntry(raw)));

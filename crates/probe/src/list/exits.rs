@@ -16,6 +16,7 @@ use super::keepers::KeptTables;
 use super::kept::{Kept, KeptValues, ReadValues};
 use super::kept_row::{DRAWN, NOTHING, upside_down};
 use super::seen::Seen;
+use super::work::ListWork;
 use super::{ListError, Lister};
 use crate::open_table::OpenTable;
 use crate::position::Position;
@@ -185,15 +186,16 @@ impl<'a> Exits<'a> {
         self.memory
     }
 
+    /// How many indices the tables have.
+    pub(super) fn indices(&self) -> u64 {
+        self.held.iter().map(|exit| exit.found.size()).sum()
+    }
+
     /// Makes known which of their positions are of a line in which the winner never has a choice.
-    pub(super) fn find_lines(
-        &self,
-        memory: u64,
-        stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<(), ListError> {
+    pub(super) fn find_lines(&self, memory: u64, work: &ListWork<'_>) -> Result<(), ListError> {
         self.held.iter().try_for_each(|exit| {
             let tables = KeptTables { values: &exit.kept, entries: &exit.entries, exits: self };
-            find_lines(tables, memory, stop)
+            find_lines(tables, memory, work)
         })
     }
 
