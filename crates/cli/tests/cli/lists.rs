@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::common::{kpkp as tables, names, python, run, run_with, small_kpkp};
+use crate::common::{Run, kpkp as tables, names, python, run, run_with, small_kpkp};
 
 /// Lines of JSON.
 fn lines(text: &str) -> Vec<serde_json::Value> {
@@ -38,6 +38,11 @@ fn compare_with_published(folder: &Path) -> usize {
         }
     }
     compared
+}
+
+/// What is on standard error, but for lines that say how far it is on a busy machine.
+fn complaints(run: &Run) -> Vec<&str> {
+    run.err.lines().filter(|line| !line.contains(" % after ")).collect()
 }
 
 fn zugzwangs(folder: &Path, table: &str) -> [u64; 3] {
@@ -79,7 +84,7 @@ fn a_list_is_the_same_whoever_makes_it_and_from_either_container() {
     assert_eq!(packed.code, 0, "{}", packed.err);
     let by = |how: &str| {
         let listed = run(folder.path(), &format!("list {how}"));
-        assert_eq!((listed.code, listed.err.as_str()), (0, ""));
+        assert_eq!((listed.code, complaints(&listed)), (0, vec![]));
         listed.out
     };
     let query = "--zugzwang mutual --json";
@@ -105,7 +110,7 @@ fn zugzwangs_of_small_tables_are_those_of_entries() {
     let listed = |(folder, container): (&Path, &str), ending: &str, query: &str| {
         let listed =
             run(folder, &format!("list {ending}.{container} --zugzwang mutual --json {query}"));
-        assert_eq!((listed.code, listed.err.as_str()), (0, ""), "{ending} {query}");
+        assert_eq!((listed.code, complaints(&listed)), (0, vec![]), "{ending} {query}");
         let mut lines: Vec<String> = listed.out.lines().map(str::to_owned).collect();
         lines.sort_unstable();
         lines
@@ -137,7 +142,7 @@ fn what_is_printed_is_read_by_other_programs() {
     let printed = |commands: &[&[&str]]| {
         let outputs = commands.iter().map(|words| {
             let ran = run_with(tables(), words, "");
-            assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{words:?}");
+            assert_eq!((ran.code, complaints(&ran)), (0, vec![]), "{words:?}");
             ran.out
         });
         outputs.collect::<Vec<String>>()
@@ -292,7 +297,7 @@ fn only_moves_and_unique_lines_say_which() {
 fn moves_are_compared_alike_by_rows_and_one_by_one() {
     let listed = |folder: &Path, table: &str, query: &str| {
         let listed = run(folder, &format!("list {table} {query}"));
-        assert_eq!((listed.code, listed.err.as_str()), (0, ""), "{table} {query}");
+        assert_eq!((listed.code, complaints(&listed)), (0, vec![]), "{table} {query}");
         let mut lines: Vec<String> = listed.out.lines().map(str::to_owned).collect();
         lines.sort_unstable();
         lines
