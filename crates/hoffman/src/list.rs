@@ -100,7 +100,6 @@ impl Table {
         for folder in self.reading().syzygy_folders() {
             tables.add_syzygy_folder(folder, &foreign).map_err(ProbeError::from)?;
         }
-        let memory = memory - memory / 4;
         Ok(TableLists { tables, memory, shared, options: options.clone() })
     }
 }

@@ -212,7 +212,7 @@ impl<'a> Scan<'a> {
         let mut left = memory.saturating_sub(needs);
         if let Some(values) = self.kept.as_mut().filter(|_| what.1) {
             // What is found with them has to be kept, too.
-            values.read_rows(own, (left / 2, shared));
+            values.take_rows(own.rows(table, (left / 2, shared)));
             left -= own.bytes().min(left);
         }
         self.exits = Exits::new(exits, what, (left, shared));

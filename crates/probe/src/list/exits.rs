@@ -160,21 +160,23 @@ impl<'a> Exits<'a> {
             let Some(kinds) = HeldEntries::kinds(table).filter(|_| tells) else { continue };
             let size = table.space().size();
             let room = memory - exits.memory;
-            let mut kept = KeptValues::new(table, kinds, (keeps, has_lines));
-            if has_lines {
-                kept.read_rows(&found.values, (room.saturating_sub(size / 4), shared));
-            }
+            let lines = if has_lines { size / 4 } else { 0 };
+            let left = (room.saturating_sub(lines), shared);
+            let rows = if has_lines { found.values.rows(table, left) } else { None };
 
             // Those of small tables are codes, a byte each.
             let by_entries = size.max(table.codec().area_bytes(size));
-            let has_rows = kept.walker().is_some();
-            let needs = size / 4 + if has_rows { found.values.bytes() } else { by_entries };
+            let by_rows = rows.as_ref().is_some_and(|rows| rows.walker().is_some());
+            let entries = if by_rows { 0 } else { by_entries };
+            let needs = lines + found.values.bytes() + entries;
             if needs > room {
                 continue;
             }
             let read = || HeldEntries::of(table).ok();
-            let entries = if has_rows { Some(HeldEntries::unread(table)) } else { read() };
+            let entries = if by_rows { Some(HeldEntries::unread(table)) } else { read() };
             let Some(entries) = entries else { continue };
+            let mut kept = KeptValues::new(table, kinds, (keeps, has_lines));
+            kept.take_rows(rows);
             exits.memory += needs;
             exits.held.push(HeldExit { found, entries, kept });
         }

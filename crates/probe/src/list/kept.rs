@@ -84,7 +84,7 @@ pub(super) struct ReadValues(OnceLock<Option<Arc<TableValues>>>);
 
 impl ReadValues {
     /// Reads them, if they fit into so many bytes and have rows.
-    fn rows(
+    pub(super) fn rows(
         &self,
         table: &Table,
         (room, shared): (u64, Option<&SharedValues>),
@@ -94,7 +94,9 @@ impl ReadValues {
             None => table.exact_values(&Wanted::all(), &Stop::default()).map(Arc::new),
         };
         // What is wrong with a table is told of its entries.
-        let values = self.0.get_or_init(|| read_values(table, room, read)?.ok()).as_ref()?;
+        let fits = |values: &Arc<TableValues>| values.bytes() as u64 <= room;
+        let values = self.0.get_or_init(|| read_values(table, room, read)?.ok().filter(fits));
+        let values = values.as_ref()?;
         ValueRows::new(table.pieces(), values)
     }
 
@@ -155,9 +157,9 @@ impl<'a> KeptValues<'a> {
         }
     }
 
-    /// Reads the values of the table, if there is room for so many bytes.
-    pub(super) fn read_rows(&mut self, values: &'a ReadValues, from: (u64, Option<&SharedValues>)) {
-        self.rows = values.rows(self.orbits.table(), from);
+    /// Takes the values of the table, if there are any.
+    pub(super) fn take_rows(&mut self, rows: Option<ValueRows<'a>>) {
+        self.rows = rows;
     }
 
     /// Whose rows lie side by side in memory.

@@ -80,7 +80,7 @@ impl KeptRow {
     pub(super) fn add(&mut self, square: usize, asked: AskedMoves, is_asked: bool) {
         let NumberRange { least, more } = asked.behind;
         let asks = is_asked && least != NOTHING;
-        // Only a draw is kept by as high a number.
+        // Who wins moves into losses, and who draws into draws.
         let wins = least <= LOSSES.1 || least == DRAWN;
         self.asked.0 |= u64::from(asks) << square;
         self.winning.0 |= u64::from(asks && wins) << square;

@@ -121,7 +121,8 @@ impl<'t> HeldEntries<'t> {
         Ok(HeldEntries::holding(table, Held::Packed(area)))
     }
 
-    /// Leaves them where they are: each is read when it is asked for.
+    /// Leaves them where they are, for callers that have values besides: each entry that is asked
+    /// for is read by itself, which may mean unpacking what lies around it.
     pub fn unread(table: &'t Table) -> HeldEntries<'t> {
         HeldEntries::holding(table, Held::Unread)
     }
