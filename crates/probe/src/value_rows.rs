@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use hoffman_board::{
-    Color, Format, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Square, Symmetry,
+    Bitboard, Color, Format, ListedPiece, MAX_PIECES, Material, PieceSlot, Role, Square, Symmetry,
 };
 use hoffman_space::{
     Codes, KingPlacement, Orientation, PawnSquares, SliceValues, TableValues, side,
 };
-use hoffman_table::rows::has_rows;
+use hoffman_table::rows::{RowPlace, has_rows};
 use hoffman_table::{Table, TableError};
 
 /// No code, in the place of one of a move that is none: more than any other.
@@ -244,10 +244,56 @@ impl<'a> ValueRows<'a> {
         self.row(others_than(lane, pieces, squares), walks, turn)
     }
 
+    /// The opponent's row behind a move within the table of a man who stands on the same square in
+    /// the whole row; he is the man of a number among those like him.
+    #[inline]
+    pub(crate) fn behind_move(
+        &self,
+        pieces: &[ListedPiece],
+        (row, own): (&RowPlace<'_>, &OwnRow<'a>),
+        (slot, number, to): (PieceSlot, usize, Square),
+    ) -> Option<CodeRow<'a>> {
+        let piece = &pieces[slot];
+        if piece.role != Role::Pawn {
+            let from = Square::new(u32::from(row.squares[slot] & 63));
+            let behind = self.behind(own, (piece.color, piece.role, number), (from, to));
+            if behind.is_some() {
+                return behind;
+            }
+        }
+        let mut squares = *row.squares;
+        squares[slot] = to as u8;
+        self.row_of_table(pieces, (&squares, row.lane), row.turn.other())
+    }
+
+    /// Calls `take` with every square of a king who turns the board as he walks, with which there
+    /// is a position with these men, and its code: each by itself, as one of a row of another man.
+    /// Returns these squares.
+    pub(crate) fn one_by_one(
+        &self,
+        men: &(impl Iterator<Item = (Square, Color, Role)> + Clone),
+        (king, squares): ((Color, Role), Bitboard),
+        turn: Color,
+        mut take: impl FnMut(Square, u8),
+    ) -> Bitboard {
+        let mut found = Bitboard::EMPTY;
+        let is_piece = |role| !matches!(role, Role::King | Role::Pawn);
+        let Some(other) = men.clone().position(|(_, _, role)| is_piece(role)) else { return found };
+        let Some((at, color, role)) = men.clone().nth(other) else { return found };
+        for square in squares {
+            let rest = men.clone().enumerate().filter(|&(number, _)| number != other);
+            let men = rest.map(|(_, man)| man).chain([(square, king.0, king.1)]);
+            let Some(row) = self.row(men, (color, role), turn) else { continue };
+            take(square, row.code(at as u8));
+            found.add(square);
+        }
+        found
+    }
+
     /// The opponent's row behind a move of a piece, which is neither the one that walks nor a king
     /// whose square turns the board, nor a pawn. It is the man of a number among those like it.
     #[inline]
-    pub(crate) fn behind(
+    fn behind(
         &self,
         row: &OwnRow<'a>,
         (color, role, number): (Color, Role, usize),
@@ -304,7 +350,7 @@ fn codes_of(slice: &SliceValues, orientation: Orientation, turn: Color) -> Optio
 }
 
 /// The men of a table on their squares, one left out.
-fn others_than(
+pub(crate) fn others_than(
     lane: PieceSlot,
     pieces: &[ListedPiece],
     squares: &[u8; MAX_PIECES],

@@ -16,7 +16,7 @@ use super::kept_row::{
 use super::seen::Seen;
 use crate::open_table::outcomes_of;
 use crate::orbits::Orbits;
-use crate::value_rows::{CodeRow, OwnRow, ValueRows, read_values};
+use crate::value_rows::{CodeRow, OwnRow, ValueRows, others_than, read_values};
 
 /// What a move has to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,20 +182,11 @@ impl<'a> KeptValues<'a> {
     ) -> Option<[u16; 64]> {
         let (rows, pieces) = (self.rows.as_ref()?, self.orbits.table().pieces());
         let piece = &pieces[slot];
-        if piece.role != Role::Pawn {
-            let is_like = |&(s, p): &(PieceSlot, &ListedPiece)| {
-                s != row.lane && (p.color, p.role) == (piece.color, piece.role)
-            };
-            let number = pieces.iter().enumerate().take(slot).filter(is_like).count();
-            let from = Square::new(u32::from(row.squares[slot] & 63));
-            let man = (piece.color, piece.role, number);
-            if let Some(behind) = rows.behind(own, man, (from, to)) {
-                return Some(numbers_of(&behind, lanes));
-            }
-        }
-        let mut squares = *row.squares;
-        squares[slot] = to as u8;
-        let behind = rows.row_of_table(pieces, (&squares, row.lane), row.turn.other())?;
+        let is_like = |&(s, p): &(PieceSlot, &ListedPiece)| {
+            s != row.lane && (p.color, p.role) == (piece.color, piece.role)
+        };
+        let number = pieces.iter().enumerate().take(slot).filter(is_like).count();
+        let behind = rows.behind_move(pieces, (row, own), (slot, number, to))?;
         Some(numbers_of(&behind, lanes))
     }
 
@@ -227,19 +218,13 @@ impl<'a> KeptValues<'a> {
         if let Some(row) = rows.row_of_table(pieces, (place.squares, place.lane), place.turn) {
             return Some(numbers_of(&row, lanes));
         }
-        // A king who turns the board as he walks: each square by itself, as one of another man.
-        let is_other = |&slot: &PieceSlot| {
-            slot != place.lane && !matches!(pieces[slot].role, Role::King | Role::Pawn)
-        };
-        let other = (0..pieces.len()).find(is_other)?;
+        let (men, walks) = (others_than(place.lane, pieces, place.squares), &pieces[place.lane]);
         let mut numbers = [NOTHING; 64];
-        for square in lanes {
-            let mut squares = *place.squares;
-            squares[place.lane] = square as u8;
-            let row = rows.row_of_table(pieces, (&squares, other), place.turn)?;
-            numbers[square as usize & 63] = number_of_code(row.code(squares[other]));
-        }
-        Some(numbers)
+        let lane = ((walks.color, walks.role), lanes);
+        let found = rows.one_by_one(&men, lane, place.turn, |square, code| {
+            numbers[square as usize & 63] = number_of_code(code);
+        });
+        (found == lanes).then_some(numbers)
     }
 
     /// Whether moves have to keep what lines without a choice of the winner need.

@@ -24,7 +24,7 @@ use hoffman_board::{
     Rank, Role, Square, Symmetry,
 };
 use hoffman_table::EntryValue;
-use hoffman_table::rows::{EntryRow, ExchangedSlots, by_symmetry, has_rows};
+use hoffman_table::rows::{EntryRow, ExchangedSlots, RowPlace, by_symmetry, has_rows};
 
 use super::VerifyError;
 use super::men::SlotMove;
@@ -426,19 +426,12 @@ impl<'a> TestedRows<'a> {
     fn row_behind(&self, row: &RowBoard<'_, 'a>, step: &RowMove) -> Option<CodeRow<'a>> {
         let (values, own) = (self.values.as_ref()?, row.values.as_ref()?);
         let pieces = self.tested.table().pieces();
-        let piece = &pieces[step.slot];
         if step.jumped.is_some() {
             return None;
         }
-        if piece.role != Role::Pawn {
-            let man = (piece.color, piece.role, self.numbers_alike[step.slot]);
-            if let Some(row) = values.behind(own, man, (step.from, step.to)) {
-                return Some(row);
-            }
-        }
-        let mut squares = *row.squares;
-        squares[step.slot] = step.to as u8;
-        values.row_of_table(pieces, (&squares, row.lane), row.turn.other())
+        let place = RowPlace { squares: row.squares, lane: row.lane, turn: row.turn };
+        let man = (step.slot, self.numbers_alike[step.slot], step.to);
+        values.behind_move(pieces, (&place, own), man)
     }
 
     /// Whether the table itself may have the positions behind a move.

@@ -193,10 +193,10 @@ impl ValueRows<'_> {
     ) -> Bitboard {
         let color = |color: Color| if swapped { color.other() } else { color };
         let turn = |square: Square| if swapped { square.flip_vertical() } else { square };
+        let turned = |set: Bitboard| if swapped { set.flip_vertical() } else { set };
         let men = behind.men.iter().map(|&(square, c, role)| (turn(square), color(c), role));
         let lane = (color(behind.lane.0), behind.lane.1);
         let to_move = color(behind.turn);
-        let mut found = Bitboard::EMPTY;
 
         if let Some(row) = self.row(men.clone(), lane, to_move) {
             for square in behind.lanes {
@@ -204,25 +204,9 @@ impl ValueRows<'_> {
             }
             return behind.lanes;
         }
-        // A king who walks: each square by itself, as a row of another man.
-        let Some(other) = behind.men.iter().position(|&(_, _, role)| is_piece(role)) else {
-            return found;
-        };
-        let (at, c, role) = behind.men[other];
-        for square in behind.lanes {
-            let men = behind.men.iter().enumerate().filter(|&(number, _)| number != other);
-            let men = men.map(|(_, &(square, c, role))| (turn(square), color(c), role));
-            let men = men.chain([(turn(square), lane.0, lane.1)]);
-            let Some(row) = self.row(men, (color(c), role), to_move) else { continue };
-            take(square as usize, row.code(turn(at) as u8));
-            found.add(square);
-        }
-        found
+        let take = |square, code| take(turn(square) as usize, code);
+        turned(self.one_by_one(&men, (lane, turned(behind.lanes)), to_move, take))
     }
-}
-
-fn is_piece(role: Role) -> bool {
-    !matches!(role, Role::King | Role::Pawn)
 }
 
 impl<'a> IndexedEntries<'a> {
