@@ -52,10 +52,30 @@ fn header_of(table: &Table) -> Vec<u8> {
 
 /// What verification says; by rows if there is memory for them.
 fn report(path: &Path, memory: u64) -> VerifyReport {
+    verified(path, path.parent().unwrap(), VerifyExtent { memory, ..VerifyExtent::default() })
+}
+
+/// What it says of all indices but one, without memory and with the tables behind in a folder:
+/// moves that cannot be better than others are not looked up.
+fn sampled_report(path: &Path, behind: &Path) -> VerifyReport {
+    let sample = Some(open(path).space().size() - 1);
+    verified(path, behind, VerifyExtent { sample, memory: 0, ..VerifyExtent::default() })
+}
+
+fn verified(path: &Path, behind: &Path, extent: VerifyExtent<'_>) -> VerifyReport {
     let table = open(path);
-    let folders = [path.parent().unwrap().to_owned()];
+    let folders = [behind.to_owned()];
     let smaller = Smaller::from_folders(&table, &folders, &SourceOptions::default()).unwrap();
-    verify(&table, &smaller, &VerifyExtent { memory, ..VerifyExtent::default() }).unwrap()
+    verify(&table, &smaller, &extent).unwrap()
+}
+
+/// Whether a sample of all indices but one has found the same.
+fn is_alike(sampled: &VerifyReport, all: &VerifyReport) -> bool {
+    let counts = |report: &VerifyReport| {
+        [report.checked, report.positions, report.different, report.unverified]
+    };
+    let pairs = counts(sampled).into_iter().zip(counts(all));
+    pairs.into_iter().all(|(sampled, all)| sampled <= all && all - sampled < 2)
 }
 
 fn compare(endings: &[(&str, usize)]) {
@@ -80,7 +100,53 @@ fn compare(endings: &[(&str, usize)]) {
         let by_rows = report(&wrong, 1 << 30);
         assert!(!by_rows.ok && by_rows.different >= spoilt, "{ending}: {by_rows}");
         assert_eq!(by_rows, report(&wrong, 0), "{ending}");
+
+        let sampled = sampled_report(&wrong, dir);
+        assert!(is_alike(&sampled, &by_rows), "{ending}: {sampled}");
     }
+}
+
+/// Tables of blocks, right ones, and a wrong one before them.
+fn compare_samples(ending: &str, outcomes: bool, step: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let (blocks, dir) = (folder.path().join("blocks"), folder.path().join("htb"));
+    let name = ending.replace('v', "").to_lowercase();
+    for (dir, in_blocks) in [(&blocks, true), (&dir, false)] {
+        std::fs::create_dir(dir).unwrap();
+        let mut options = hoffman::Options::new(dir).blocks(in_blocks);
+        if outcomes {
+            options = options.content(hoffman::Content::Outcomes);
+        }
+        hoffman::build(&[ending.parse().unwrap()], &options, &mut |_| {}).unwrap();
+    }
+    let right = report(&dir.join(format!("{name}.htb")), 1 << 30);
+    assert!(right.ok, "{right}");
+    let sampled = sampled_report(&blocks.join(format!("{name}.hbf")), &blocks);
+    assert!(sampled.ok && is_alike(&sampled, &right), "{ending}: {sampled}");
+    if outcomes {
+        return;
+    }
+
+    let wrong = dir.join("wrong.htb");
+    spoil(&open(&dir.join(format!("{name}.htb"))), step / 3, step, &wrong);
+    let (all, sampled) = (report(&wrong, 1 << 30), sampled_report(&wrong, &blocks));
+    assert!(!all.ok && is_alike(&sampled, &all), "{ending}: {sampled}");
+}
+
+#[test]
+fn samples_find_what_all_finds() {
+    compare_samples("KPvK", false, 31);
+    compare_samples("KQvK", true, 31);
+    compare_samples("KPvK", true, 31);
+}
+
+#[test]
+#[ignore = "slow: tables of two to twelve million entries, index by index"]
+fn samples_find_what_all_finds_of_four_men() {
+    compare_samples("KRvKR", false, 997);
+    compare_samples("KPvKP", false, 991);
+    compare_samples("KRvKP", false, 997);
+    compare_samples("KRvKP", true, 997);
 }
 
 /// One side to move is stored, and men are alike.

@@ -186,16 +186,36 @@ impl<'a> LoadedTable<'a> {
         }
     }
 
-    /// The value of a placement of this table; none if it has no such index.
-    pub(super) fn value(&self, placement: &Placement) -> Result<Option<EntryValue>, TableError> {
+    /// The value of a placement of this table, see [`LoadedTable::value_at`]; none if it has no
+    /// such index.
+    pub(super) fn value(
+        &self,
+        placement: &Placement,
+        limit: Option<Value>,
+    ) -> Result<Option<EntryValue>, TableError> {
         if let (LoadedEntries::ByValue, Some(values)) = (&self.entries, &self.values) {
             return Ok(value_in(self.table, values, placement).map(EntryValue::Exact));
         }
         let Some(index) = self.table.index(placement) else { return Ok(None) };
-        self.value_at(index, placement.turn).map(Some)
+        self.value_at(index, placement.turn, limit).map(Some)
     }
 
-    pub(super) fn value_at(&self, index: u64, turn: Color) -> Result<EntryValue, TableError> {
+    /// The value at an index; if it is better than `limit` for the side to move, perhaps another
+    /// one that is.
+    pub(super) fn value_at(
+        &self,
+        index: u64,
+        turn: Color,
+        limit: Option<Value>,
+    ) -> Result<EntryValue, TableError> {
+        if let (LoadedEntries::OnDisk, Some(limit)) = (&self.entries, limit)
+            && self.table.leans()
+        {
+            let value = self.table.value_unless_better(index, turn, limit)?;
+            if value != EntryValue::Unknown {
+                return Ok(value);
+            }
+        }
         let raw = self.entry(index)?;
         Ok(self.table.codec().value(raw, turn).unwrap_or(EntryValue::Illegal))
     }
@@ -206,12 +226,13 @@ impl<'a> LoadedTable<'a> {
         &self,
         placement: &mut Placement,
         step: &SlotMove,
+        limit: Option<Value>,
     ) -> Result<Option<EntryValue>, TableError> {
         let (from, en_passant) = (placement.squares[step.slot], placement.en_passant);
         placement.squares[step.slot] = step.to;
         placement.turn = placement.turn.other();
         placement.en_passant = step.jumped;
-        let value = self.value(placement);
+        let value = self.value(placement, limit);
         placement.squares[step.slot] = from;
         placement.turn = placement.turn.other();
         placement.en_passant = en_passant;

@@ -48,8 +48,8 @@ const BLOCK: u64 = 2048;
 /// sampled index are fetched one by one.
 const UNPACKED: u64 = 4096;
 
-/// How many entries are behind the moves of a position, about.
-const MOVES: u64 = 64;
+/// How many entries behind the moves of a sampled position are looked up, about.
+const LOOKED_UP: u64 = 8;
 
 /// Why a table could not be verified to the end. Differences are no error; see [`VerifyReport`].
 #[derive(Debug, thiserror::Error)]

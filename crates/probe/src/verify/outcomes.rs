@@ -166,6 +166,26 @@ impl Best {
         }
     }
 
+    /// Whether no move is better than those seen, in a table with distances or without.
+    pub(super) fn is_settled(&self, has_distance: bool) -> bool {
+        self.outcomes == Outcomes::WIN
+            && (!has_distance || self.worth().exact == Some(Value::Win(1)))
+    }
+
+    /// What is behind a move that is as good as the best one, for the opponent. Where he has more,
+    /// the move is no better.
+    pub(super) fn as_good_behind(&self) -> Option<Value> {
+        if self.moves == 0 {
+            return None;
+        }
+        match self.worth().exact? {
+            Value::Win(moves) => Some(Value::Loss(moves.checked_sub(1)?)),
+            Value::Draw => Some(Value::Draw),
+            Value::Loss(moves) => Some(Value::Win(moves)),
+            Value::Illegal => None,
+        }
+    }
+
     pub(super) fn worth(&self) -> Worth {
         let sure = |outcome| !self.inexact.meets(outcome);
         let exact = match self.outcomes {

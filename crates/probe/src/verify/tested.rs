@@ -19,7 +19,7 @@ use super::report::Difference;
 use super::smaller::{Absent, Smaller, is_named_so};
 use super::syzygy::{open_syzygy, probe_syzygy};
 use super::tally::Tally;
-use super::{MOVES, UNPACKED, VerifyError, VerifyExtent};
+use super::{LOOKED_UP, UNPACKED, VerifyError, VerifyExtent};
 
 /// A smaller table that holds an ending, perhaps with the colours exchanged.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +50,8 @@ pub(super) struct TestedTable<'a> {
     pub(super) converts: bool,
     /// Only outcomes are compared.
     pub(super) outcomes_only: bool,
+    /// Moves are not counted, so those that cannot be better than others need not be looked up.
+    sampled: bool,
 }
 
 /// An entry of the table with its position.
@@ -105,7 +107,7 @@ impl<'a> TestedTable<'a> {
         let (mut memory, mut none) = (options.memory, 0);
         let shared = options.shared.clone().unwrap_or_else(|| SharedValues::new(memory).into());
         let is_unpacked = |table: &Table| {
-            let each = if table.is_unpacked_quickly() { UNPACKED } else { MOVES };
+            let each = if table.is_unpacked_quickly() { UNPACKED } else { LOOKED_UP };
             options.sample.is_none_or(|n| table.space().size() <= n.saturating_mul(each))
         };
         let room = if is_unpacked(table) { &mut memory } else { &mut none };
@@ -140,6 +142,7 @@ impl<'a> TestedTable<'a> {
             claims: table.claims(),
             converts,
             outcomes_only: converts && is_original(table),
+            sampled: options.sample.is_some_and(|n| n < table.space().size()),
         })
     }
 
@@ -183,14 +186,15 @@ impl<'a> TestedTable<'a> {
 
     /// The value of a position for its player to move, out of the smaller tables: of the
     /// futurebases that the header names, in the colours in which it names them; of others only
-    /// where none of those has the men.
+    /// where none of those has the men. Of a value that is better than `limit`, see
+    /// [`LoadedTable::value_at`].
     fn look_up(
         &self,
         ending: &Material,
         men: &[(Square, Color, Role)],
         turn: Color,
         jumped: Option<Square>,
-        pruned: Option<PruneEffect>,
+        (pruned, limit): (Option<PruneEffect>, Option<Value>),
     ) -> Result<Option<EntryValue>, TableError> {
         for holder in self.asked(ending, pruned) {
             let Some(loaded) = self.smaller.get(holder.number) else { continue };
@@ -202,38 +206,42 @@ impl<'a> TestedTable<'a> {
                 table.place(men.iter().copied(), turn, jumped)
             };
             let Some(placement) = placement else { continue };
-            if let Some(value) = loaded.value(&placement)? {
+            if let Some(value) = loaded.value(&placement, limit)? {
                 return Ok(Some(value));
             }
         }
         Ok(None)
     }
 
-    /// What a move is worth, and whether it leaves the table.
+    /// What a move is worth, and whether it leaves the table. If it is worse than what the
+    /// opponent's best reply is to be `limit` for, any such worth will do.
     fn assess(
         &self,
         placement: &mut Placement,
         step: &SlotMove,
+        limit: Option<Value>,
     ) -> Result<(Assessment, bool), TableError> {
         if step.captured.is_none() && step.promotion.is_none() {
             let value = match step.index {
-                Some(index) => Some(self.main.value_at(index, placement.turn.other())?),
-                None => self.main.value_behind(placement, step)?,
+                Some(index) => Some(self.main.value_at(index, placement.turn.other(), limit)?),
+                None => self.main.value_behind(placement, step, limit)?,
             };
-            debug_assert_eq!(value, self.main.value_behind(placement, step)?);
             if let Some(value) = value {
                 return Ok((Assessment::Worth(Worth::before(value)), false));
             }
         }
-        let assessment = self.assess_outside(placement, step)?;
+        // Distances to conversion say nothing of those behind it.
+        let limit = limit.filter(|_| !self.converts);
+        let assessment = self.assess_outside(placement, step, limit)?;
         Ok((assessment, true))
     }
 
-    /// What a move is worth that leaves the table.
+    /// What a move is worth that leaves the table, see [`TestedTable::assess`].
     pub(super) fn assess_outside(
         &self,
         placement: &Placement,
         step: &SlotMove,
+        limit: Option<Value>,
     ) -> Result<Assessment, TableError> {
         let (table, turn) = (self.table(), placement.turn);
         let mut ending = self.own;
@@ -268,7 +276,8 @@ impl<'a> TestedTable<'a> {
             return Ok(Assessment::Worth(Worth::exactly(Value::Loss(1))));
         }
 
-        let Some(value) = self.look_up(&ending, &men, turn.other(), step.jumped, pruned)? else {
+        let known = (pruned, limit);
+        let Some(value) = self.look_up(&ending, &men, turn.other(), step.jumped, known)? else {
             return Ok(self.unanswered(&ending, pruned));
         };
         let worth = Worth::before(value);
@@ -467,7 +476,11 @@ impl<'a> TestedTable<'a> {
         let decided = last_man && steps.iter().any(|s| s.captured.is_some());
 
         for step in steps {
-            let (assessment, leaves) = self.assess(placement, step)?;
+            if self.sampled && best.is_settled(self.table().codec().format().has_distance()) {
+                break;
+            }
+            let limit = if self.sampled { best.as_good_behind() } else { None };
+            let (assessment, leaves) = self.assess(placement, step, limit)?;
             leaving += u64::from(leaves);
             match assessment {
                 Assessment::Worth(worth) => best.take(worth),

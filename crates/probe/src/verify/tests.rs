@@ -219,6 +219,13 @@ fn are_ways_alike(table: &Table, step: usize, starts: std::ops::Range<usize>) ->
         let path = table.path().display();
         assert!(by_rows.different > 0 && by_rows.checked == by_rows.indices, "{path}, {start}");
         assert_eq!(by_rows, report(&tested, each, Vec::new(), false), "{path}, {start}");
+
+        // Of a sample moves that cannot be better are left out, so that one of them whose entry
+        // tells nothing does not make others uncertain: more is found, if anything.
+        let sampled = VerifyExtent { sample: Some(table.space().size() - 1), ..options.clone() };
+        let tested = TestedTable::new(&wrong, &smaller, &sampled).unwrap();
+        let each = check_each(&tested, &sampled, None, |_| true).unwrap();
+        assert!(each.different >= by_rows.different, "{path}, {start}");
     }
     true
 }

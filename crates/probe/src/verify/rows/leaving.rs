@@ -148,7 +148,7 @@ impl TestedRows<'_> {
             }
             let placement = self.placement(row.squares, row.lane, first, row.turn);
             let step = lane_step(row.lane, to, Some(to));
-            let assessment = self.tested.assess_outside(&placement, &step)?;
+            let assessment = self.tested.assess_outside(&placement, &step, None)?;
             take_assessment(&assessment, lanes, found);
         }
         Ok(())
@@ -170,7 +170,7 @@ impl TestedRows<'_> {
             }
             let placement = self.placement(row.squares, row.lane, first, row.turn);
             let assessment =
-                self.tested.assess_outside(&placement, &lane_step(row.lane, to, None))?;
+                self.tested.assess_outside(&placement, &lane_step(row.lane, to, None), None)?;
             scores[to as usize] = super::NO_MOVE;
             take_assessment(&assessment, lanes, found);
         }
@@ -202,7 +202,7 @@ impl TestedRows<'_> {
         if *jumped || asked.clone().any(|holder| table(holder.number).is_none()) {
             for at in behind.lanes {
                 let (placement, step) = single(at);
-                let assessment = self.tested.assess_outside(&placement, &step)?;
+                let assessment = self.tested.assess_outside(&placement, &step, None)?;
                 take_assessment(&assessment, at.into(), found);
             }
             return Ok(());
