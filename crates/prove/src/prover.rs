@@ -6,7 +6,7 @@ use hoffman_board::shakmaty::{Chess, Move, Position as _};
 use hoffman_board::{Color, Outcome, OutcomeBounds, Value};
 use hoffman_certificate::Claim;
 use hoffman_solve::{Monitor, SolveError};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::assumptions::Assumptions;
 use crate::distances::DistanceSearch;
@@ -15,10 +15,15 @@ use crate::key::{Key, key_of};
 use crate::known::after;
 use crate::slices::{SliceGame, Slices};
 use crate::strategy::{NoStrategy, ProvenStrategy, StrategyRoom};
-use crate::walk::{Met, Question, WalkMoves, Walked, Walks, walk};
+use crate::walk::{Met, Question, Start, WalkMoves, Walked, Walks, walk};
 
 /// Positions looked at in the first walks.
 const FIRST_REACH: usize = 60_000;
+
+/// How often slices behind those that were just opened are looked for from there, and how many
+/// positions are looked at then, before all is brought up to date and looked at from the beginning.
+const ROUNDS_AHEAD: u32 = 2;
+const REACH_AHEAD: usize = 5_000;
 
 /// What a position of a walk takes at most, in bytes.
 const WALKED: usize = 256;
@@ -185,11 +190,38 @@ impl Prover {
             if self.stopped || left == 0 || self.is_decided(position) {
                 return;
             }
-            next = self.wanted(position, left, monitor);
-            if next.is_empty() {
+            let Wanted { keys, starts } = self.wanted(position, left, monitor);
+            if keys.is_empty() {
                 return;
             }
+            next = self.open_ahead(keys, starts, monitor);
         }
+    }
+
+    /// Opens slices, and some without pieces that are met behind them, without bringing all up to
+    /// date each time: that takes most of the work. Returns those that are to be opened then.
+    fn open_ahead(
+        &mut self,
+        mut keys: Vec<Key>,
+        mut starts: Vec<Start>,
+        monitor: &dyn Monitor,
+    ) -> Vec<Key> {
+        for _ in 0..ROUNDS_AHEAD {
+            if self.slices.open_ahead(&keys, monitor).is_err() {
+                self.stopped = true;
+                return Vec::new();
+            }
+            let left = self.limits.memory.saturating_sub(self.slices.bytes());
+            self.slices.room = left;
+            let (moves, most) = (WalkMoves::OfAStrategy, REACH_AHEAD);
+            let mut walked = met(&self.slices, starts, Walks { moves, most, monitor });
+            walked.met.retain(|key, _| key.pieces() == 0 && key.needs() <= left);
+            Wanted { keys, starts } = choose(&self.slices, walked);
+            if keys.is_empty() {
+                break;
+            }
+        }
+        keys
     }
 
     /// Opens slices, and tells how far the work is.
@@ -227,7 +259,7 @@ impl Prover {
 
     /// The slices to be opened next that need no more than so many bytes; none if all that matters
     /// is open.
-    fn wanted(&mut self, position: &Chess, left: usize, monitor: &dyn Monitor) -> Vec<Key> {
+    fn wanted(&mut self, position: &Chess, left: usize, monitor: &dyn Monitor) -> Wanted {
         self.slices.room = left;
         let (first, others) = self.in_turn(position);
         loop {
@@ -235,17 +267,19 @@ impl Prover {
             for asked in [&first, &others] {
                 for moves in [WalkMoves::OfAStrategy, WalkMoves::All] {
                     let walks = Walks { moves, most: self.reach, monitor };
-                    let mut walked = met(&self.slices, position, asked, walks);
+                    let at_root = |&question| Start::at_root(&self.slices, position, question);
+                    let starts = asked.iter().map(at_root).collect();
+                    let mut walked = met(&self.slices, starts, walks);
                     walked.met.retain(|key, _| key.needs() <= left || self.slices.is_leaf(key));
                     if !walked.met.is_empty() {
-                        return choose(&self.slices, walked.met);
+                        return choose(&self.slices, walked);
                     }
                     cut |= walked.cut;
                 }
             }
             let room = self.reach.saturating_mul(2 * WALKED) <= left;
             if !cut || !room || monitor.is_stopped() {
-                return Vec::new();
+                return Wanted::default();
             }
             self.reach *= 2;
         }
@@ -403,26 +437,41 @@ fn one_of_each_ending(slices: &Slices, met: &mut Vec<(Key, Met)>) -> Vec<Key> {
     leaves
 }
 
-/// The slices that matter for questions about a position.
-fn met(slices: &Slices, position: &Chess, asked: &[Question], walks: Walks<'_>) -> Walked {
-    let walked = |winner: Color| {
-        let question = asked.iter().find(|question| question.winner == winner);
-        question.map(|&question| walk(slices, position, question, walks)).unwrap_or_default()
-    };
-    let (mut walked, other) = rayon::join(|| walked(Color::White), || walked(Color::Black));
+/// The slices that matter for the questions that positions are looked at with.
+fn met(slices: &Slices, starts: Vec<Start>, walks: Walks<'_>) -> Walked {
+    let is_white = |start: &Start| start.question.winner == Color::White;
+    let (white, black) = starts.into_iter().partition(is_white);
+    let walked = |starts: Vec<Start>| walk(slices, starts, walks);
+    let (mut walked, other) = rayon::join(|| walked(white), || walked(black));
     walked.cut |= other.cut;
     for (key, more) in other.met {
         let met = walked.met.entry(key).or_insert(more);
         met.hits = met.hits.max(more.hits);
         met.depth = met.depth.min(more.depth);
     }
+    for (key, more) in other.starts {
+        walked.starts.entry(key).or_default().extend(more);
+    }
     walked
 }
 
+/// The slices that are opened next, and positions in them.
+#[derive(Default)]
+struct Wanted {
+    keys: Vec<Key>,
+    starts: Vec<Start>,
+}
+
 /// Of the slices met, those of endings that are read, and those without pieces: they are small.
-fn choose(slices: &Slices, met: FxHashMap<Key, Met>) -> Vec<Key> {
-    let budget = (slices.count() / 3).max(60);
-    let mut all: Vec<(Key, Met)> = met.into_iter().collect();
+fn choose(slices: &Slices, walked: Walked) -> Wanted {
+    let mut starts = walked.starts;
+    let keys = chosen(slices, walked.met.into_iter().collect());
+    let starts = keys.iter().filter_map(|key| starts.remove(key)).flatten().collect();
+    Wanted { keys, starts }
+}
+
+fn chosen(slices: &Slices, mut all: Vec<(Key, Met)>) -> Vec<Key> {
+    let budget = (slices.count() / 4).max(60);
     // By their names in the end, so that the work is the same every time.
     let name = |key: &Key| (key.pawns, key.family.material.stem());
     let leaves = one_of_each_ending(slices, &mut all);

@@ -74,6 +74,8 @@ pub(crate) struct Slices {
     pub(crate) bytes: usize,
     /// Positions evaluated so far.
     pub(crate) work: u64,
+    /// What is to be played anew when all is brought up to date.
+    waiting: Stale,
 }
 
 impl Slices {
@@ -125,8 +127,32 @@ impl Slices {
         key.family.promoted.is_some() && self.is_open(&whole)
     }
 
-    /// Opens slices and brings all that follows from them up to date.
+    /// Opens slices and brings all that follows from them up to date, and from others that were
+    /// opened before.
     pub(crate) fn open(&mut self, keys: &[Key], monitor: &dyn Monitor) -> Result<(), SolveError> {
+        let mut stale = self.added(keys, monitor)?;
+        for (key, games) in std::mem::take(&mut self.waiting).all() {
+            if !self.is_exact(&key) {
+                stale.add(self.rank(&key), key, games);
+            }
+        }
+        self.bring_up_to_date(stale, |_| true, monitor)
+    }
+
+    /// Opens slices, and leaves those before them as they are until others are opened: what they
+    /// say is as true as before.
+    pub(crate) fn open_ahead(
+        &mut self,
+        keys: &[Key],
+        monitor: &dyn Monitor,
+    ) -> Result<(), SolveError> {
+        let stale = self.added(keys, monitor)?;
+        let new: FxHashSet<Key> = stale.keys().copied().collect();
+        self.bring_up_to_date(stale, |key| new.contains(key), monitor)
+    }
+
+    /// Opens slices without a look at their positions yet.
+    fn added(&mut self, keys: &[Key], monitor: &dyn Monitor) -> Result<Stale, SolveError> {
         let mut stale = Stale::default();
         for &key in keys {
             // Of many that were to be read some may be too much, and too large to be opened.
@@ -134,6 +160,17 @@ impl Slices {
                 self.add(key, &mut stale, monitor)?;
             }
         }
+        Ok(stale)
+    }
+
+    /// Plays games anew, and those of slices before that are `wanted` and follow from them. Others
+    /// have to wait.
+    fn bring_up_to_date(
+        &mut self,
+        mut stale: Stale,
+        wanted: impl Fn(&Key) -> bool,
+        monitor: &dyn Monitor,
+    ) -> Result<(), SolveError> {
         while let Some(keys) = stale.lowest() {
             let solve = |(key, games)| {
                 let values = self.solve(&key, games, monitor)?;
@@ -144,10 +181,15 @@ impl Slices {
             for solved in solved {
                 let key = solved.key;
                 let changed = self.store(solved);
-                if changed != [false; 3] {
-                    let users = self.users.get(&key).into_iter().flatten();
-                    let users = users.filter(|user| !self.is_exact(user));
-                    users.for_each(|&user| stale.add(self.rank(&user), user, changed));
+                if changed == [false; 3] {
+                    continue;
+                }
+                let users = self.users.get(&key).into_iter().flatten().copied();
+                let users: Vec<Key> = users.filter(|user| !self.is_exact(user)).collect();
+                for user in users {
+                    let rank = self.rank(&user);
+                    let list = if wanted(&user) { &mut stale } else { &mut self.waiting };
+                    list.add(rank, user, changed);
                 }
             }
         }
@@ -529,6 +571,14 @@ impl Stale {
     pub(crate) fn add(&mut self, rank: u32, key: Key, games: Games) {
         let before = self.ranks.entry(rank).or_default().entry(key).or_default();
         before.iter_mut().zip(games).for_each(|(before, game)| *before |= game);
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.ranks.values().flat_map(FxHashMap::keys)
+    }
+
+    fn all(self) -> impl Iterator<Item = (Key, Games)> {
+        self.ranks.into_values().flatten()
     }
 
     fn lowest(&mut self) -> Option<Vec<(Key, Games)>> {

@@ -15,6 +15,9 @@ use crate::slices::Slices;
 /// So many positions are looked at side by side.
 const TOGETHER: usize = 1024;
 
+/// Of so many positions in a slice that is not open another walk may go on.
+const STARTS: usize = 64;
+
 /// How often a walk met a slice that is not open, and after how many plies first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Met {
@@ -57,11 +60,32 @@ pub(crate) enum WalkMoves {
     All,
 }
 
+/// A position that a walk begins at.
+#[derive(Clone, Debug)]
+pub(crate) struct Start {
+    position: Chess,
+    /// Plies from the position that is asked about.
+    depth: u32,
+    pub(crate) question: Question,
+    /// The answer that is to be proven.
+    win: bool,
+}
+
+impl Start {
+    /// The position that is asked about.
+    pub(crate) fn at_root(slices: &Slices, root: &Chess, question: Question) -> Start {
+        let win = question.guess(slices.known_of(root));
+        Start { position: root.clone(), depth: 0, question, win }
+    }
+}
+
 /// What a walk came by.
 #[derive(Default)]
 pub(crate) struct Walked {
     /// The slices that are met and not open.
     pub(crate) met: FxHashMap<Key, Met>,
+    /// Positions in them.
+    pub(crate) starts: FxHashMap<Key, Vec<Start>>,
     /// Whether there were more positions than it was to look at.
     pub(crate) cut: bool,
 }
@@ -76,19 +100,22 @@ pub(crate) struct Walks<'m> {
     pub(crate) monitor: &'m dyn Monitor,
 }
 
-/// Looks at positions, those first that are near.
+/// Looks at positions, those first that are near. All starts have the same question.
 pub(crate) fn walk(
     slices: &Slices,
-    root: &Chess,
-    question: Question,
+    starts: Vec<Start>,
     Walks { moves, most, monitor }: Walks<'_>,
 ) -> Walked {
-    let known = slices.known_of(root);
-    let (seen, met) = (FxHashSet::default(), FxHashMap::default());
-    let mut walk = Walk { slices, question, win: question.guess(known), moves, seen, met };
-    let mut waiting = VecDeque::from([(root.clone(), known, 0)]);
-    walk.seen.insert(hash(root));
-    let mut cut = false;
+    let Some(&Start { question, win, .. }) = starts.first() else { return Walked::default() };
+    let (seen, walked) = (FxHashSet::default(), Walked::default());
+    let mut walk = Walk { slices, question, win, moves, seen, walked };
+    let mut waiting = VecDeque::new();
+    for Start { position, depth, .. } in starts {
+        if walk.seen.insert(hash(&position)) {
+            let known = slices.known_of(&position);
+            waiting.push_back((position, known, depth));
+        }
+    }
     while !waiting.is_empty() && !monitor.is_stopped() {
         // What a position leads to depends on nothing that the walk has come by.
         let some: Vec<_> = waiting.drain(..waiting.len().min(TOGETHER)).collect();
@@ -96,14 +123,14 @@ pub(crate) fn walk(
         let looked: Vec<Looked> = some.par_iter().with_min_len(8).map(look).collect();
         for ((position, _, depth), looked) in some.into_iter().zip(looked) {
             for next in walk.visit(&position, looked, depth) {
-                cut |= walk.seen.len() >= most;
-                if !cut && walk.seen.insert(next.hash) {
+                walk.walked.cut |= walk.seen.len() >= most;
+                if !walk.walked.cut && walk.seen.insert(next.hash) {
                     waiting.push_back((next.position, next.known, depth + 1));
                 }
             }
         }
     }
-    Walked { met: walk.met, cut }
+    walk.walked
 }
 
 fn hash(position: &Chess) -> u64 {
@@ -117,7 +144,7 @@ struct Walk<'s> {
     win: bool,
     moves: WalkMoves,
     seen: FxHashSet<u64>,
-    met: FxHashMap<Key, Met>,
+    walked: Walked,
 }
 
 /// A position that a walk may go on to.
@@ -233,11 +260,16 @@ impl Walk<'_> {
     /// Notes that a slice is not open.
     fn meet(&mut self, position: &Chess, depth: u32) {
         let (key, _) = key_of(position, &self.slices.assumptions);
+        let starts = self.walked.starts.entry(key).or_default();
+        if starts.len() < STARTS {
+            let (question, win) = (self.question, self.win);
+            starts.push(Start { position: position.clone(), depth, question, win });
+        }
         self.meet_slice(key, depth);
     }
 
     fn meet_slice(&mut self, key: Key, depth: u32) {
-        let met = self.met.entry(key).or_insert(Met { hits: 0, depth });
+        let met = self.walked.met.entry(key).or_insert(Met { hits: 0, depth });
         met.hits += 1;
         met.depth = met.depth.min(depth);
     }
