@@ -52,21 +52,21 @@ fn header_of(table: &Table) -> Vec<u8> {
 
 /// What verification says; by rows if there is memory for them.
 fn report(path: &Path, memory: u64) -> VerifyReport {
-    verified(path, path.parent().unwrap(), VerifyExtent { memory, ..VerifyExtent::default() })
+    verified(path, path.parent().unwrap(), &VerifyExtent { memory, ..VerifyExtent::default() })
 }
 
 /// What it says of all indices but one, without memory and with the tables behind in a folder:
 /// moves that cannot be better than others are not looked up.
 fn sampled_report(path: &Path, behind: &Path) -> VerifyReport {
     let sample = Some(open(path).space().size() - 1);
-    verified(path, behind, VerifyExtent { sample, memory: 0, ..VerifyExtent::default() })
+    verified(path, behind, &VerifyExtent { sample, memory: 0, ..VerifyExtent::default() })
 }
 
-fn verified(path: &Path, behind: &Path, extent: VerifyExtent<'_>) -> VerifyReport {
+fn verified(path: &Path, behind: &Path, extent: &VerifyExtent<'_>) -> VerifyReport {
     let table = open(path);
     let folders = [behind.to_owned()];
     let smaller = Smaller::from_folders(&table, &folders, &SourceOptions::default()).unwrap();
-    verify(&table, &smaller, &extent).unwrap()
+    verify(&table, &smaller, extent).unwrap()
 }
 
 /// Whether a sample of all indices but one has found the same.
