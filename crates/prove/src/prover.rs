@@ -190,11 +190,11 @@ impl Prover {
             if self.stopped || left == 0 || self.is_decided(position) {
                 return;
             }
-            let Wanted { keys, starts } = self.wanted(position, left, monitor);
-            if keys.is_empty() {
+            let wanted = self.wanted(position, left, monitor);
+            if wanted.keys.is_empty() {
                 return;
             }
-            next = self.open_ahead(keys, starts, monitor);
+            next = self.open_ahead(wanted, monitor, tell);
         }
     }
 
@@ -202,13 +202,14 @@ impl Prover {
     /// date each time: that takes most of the work. Returns those that are to be opened then.
     fn open_ahead(
         &mut self,
-        mut keys: Vec<Key>,
-        mut starts: Vec<Start>,
+        Wanted { mut keys, mut starts }: Wanted,
         monitor: &dyn Monitor,
+        tell: &mut dyn FnMut(&Prover) -> bool,
     ) -> Vec<Key> {
         for _ in 0..ROUNDS_AHEAD {
-            if self.slices.open_ahead(&keys, monitor).is_err() {
-                self.stopped = true;
+            // Nothing is told as long as the position may be worth more than is known of it.
+            if let Err(error) = self.slices.open_ahead(&keys, monitor) {
+                self.tell(Err(error), tell);
                 return Vec::new();
             }
             let left = self.limits.memory.saturating_sub(self.slices.bytes());
@@ -224,10 +225,16 @@ impl Prover {
         keys
     }
 
-    /// Opens slices, and tells how far the work is.
+    /// Opens slices, brings all up to date, and tells how far the work is.
     fn open(&mut self, keys: &[Key], monitor: &dyn Monitor, tell: &mut dyn FnMut(&Prover) -> bool) {
+        let opened = self.slices.open(keys, monitor);
+        self.tell(opened, tell);
+    }
+
+    /// Tells how far the work is after slices were opened.
+    fn tell(&mut self, opened: Result<(), SolveError>, tell: &mut dyn FnMut(&Prover) -> bool) {
         // What was finished before work was stopped is as true as ever.
-        if let Err(error) = self.slices.open(keys, monitor) {
+        if let Err(error) = opened {
             debug_assert!(matches!(error, SolveError::Stopped), "{error}");
             self.stopped = true;
         }
