@@ -15,7 +15,7 @@ use crate::key::{Key, key_of};
 use crate::known::after;
 use crate::slices::{SliceGame, Slices};
 use crate::strategy::{NoStrategy, ProvenStrategy, StrategyRoom};
-use crate::walk::{Met, Question, Start, WalkMoves, Walked, Walks, walk};
+use crate::walk::{Met, Question, WalkMoves, WalkStart, Walked, Walks, walk};
 
 /// Positions looked at in the first walks.
 const FIRST_REACH: usize = 60_000;
@@ -190,11 +190,11 @@ impl Prover {
             if self.stopped || left == 0 || self.is_decided(position) {
                 return;
             }
-            let wanted = self.wanted(position, left, monitor);
-            if wanted.keys.is_empty() {
+            let next_slices = self.wanted(position, left, monitor);
+            if next_slices.keys.is_empty() {
                 return;
             }
-            next = self.open_ahead(wanted, monitor, tell);
+            next = self.open_ahead(next_slices, monitor, tell);
         }
     }
 
@@ -202,7 +202,7 @@ impl Prover {
     /// date each time: that takes most of the work. Returns those that are to be opened then.
     fn open_ahead(
         &mut self,
-        Wanted { mut keys, mut starts }: Wanted,
+        NextSlices { mut keys, mut starts }: NextSlices,
         monitor: &dyn Monitor,
         tell: &mut dyn FnMut(&Prover) -> bool,
     ) -> Vec<Key> {
@@ -217,7 +217,7 @@ impl Prover {
             let (moves, most) = (WalkMoves::OfAStrategy, REACH_AHEAD);
             let mut walked = met(&self.slices, starts, Walks { moves, most, monitor });
             walked.met.retain(|key, _| key.pieces() == 0 && key.needs() <= left);
-            Wanted { keys, starts } = choose(&self.slices, walked);
+            NextSlices { keys, starts } = choose(&self.slices, walked);
             if keys.is_empty() {
                 break;
             }
@@ -266,7 +266,7 @@ impl Prover {
 
     /// The slices to be opened next that need no more than so many bytes; none if all that matters
     /// is open.
-    fn wanted(&mut self, position: &Chess, left: usize, monitor: &dyn Monitor) -> Wanted {
+    fn wanted(&mut self, position: &Chess, left: usize, monitor: &dyn Monitor) -> NextSlices {
         self.slices.room = left;
         let (first, others) = self.in_turn(position);
         loop {
@@ -274,7 +274,7 @@ impl Prover {
             for asked in [&first, &others] {
                 for moves in [WalkMoves::OfAStrategy, WalkMoves::All] {
                     let walks = Walks { moves, most: self.reach, monitor };
-                    let at_root = |&question| Start::at_root(&self.slices, position, question);
+                    let at_root = |&question| WalkStart::at_root(&self.slices, position, question);
                     let starts = asked.iter().map(at_root).collect();
                     let mut walked = met(&self.slices, starts, walks);
                     walked.met.retain(|key, _| key.needs() <= left || self.slices.is_leaf(key));
@@ -286,7 +286,7 @@ impl Prover {
             }
             let room = self.reach.saturating_mul(2 * WALKED) <= left;
             if !cut || !room || monitor.is_stopped() {
-                return Wanted::default();
+                return NextSlices::default();
             }
             self.reach *= 2;
         }
@@ -445,10 +445,10 @@ fn one_of_each_ending(slices: &Slices, met: &mut Vec<(Key, Met)>) -> Vec<Key> {
 }
 
 /// The slices that matter for the questions that positions are looked at with.
-fn met(slices: &Slices, starts: Vec<Start>, walks: Walks<'_>) -> Walked {
-    let is_white = |start: &Start| start.question.winner == Color::White;
+fn met(slices: &Slices, starts: Vec<WalkStart>, walks: Walks<'_>) -> Walked {
+    let is_white = |start: &WalkStart| start.question.winner == Color::White;
     let (white, black) = starts.into_iter().partition(is_white);
-    let walked = |starts: Vec<Start>| walk(slices, starts, walks);
+    let walked = |starts: Vec<WalkStart>| walk(slices, starts, walks);
     let (mut walked, other) = rayon::join(|| walked(white), || walked(black));
     walked.cut |= other.cut;
     for (key, more) in other.met {
@@ -464,17 +464,17 @@ fn met(slices: &Slices, starts: Vec<Start>, walks: Walks<'_>) -> Walked {
 
 /// The slices that are opened next, and positions in them.
 #[derive(Default)]
-struct Wanted {
+struct NextSlices {
     keys: Vec<Key>,
-    starts: Vec<Start>,
+    starts: Vec<WalkStart>,
 }
 
 /// Of the slices met, those of endings that are read, and those without pieces: they are small.
-fn choose(slices: &Slices, walked: Walked) -> Wanted {
+fn choose(slices: &Slices, walked: Walked) -> NextSlices {
     let mut starts = walked.starts;
     let keys = chosen(slices, walked.met.into_iter().collect());
     let starts = keys.iter().filter_map(|key| starts.remove(key)).flatten().collect();
-    Wanted { keys, starts }
+    NextSlices { keys, starts }
 }
 
 fn chosen(slices: &Slices, mut all: Vec<(Key, Met)>) -> Vec<Key> {

@@ -62,7 +62,7 @@ pub(crate) enum WalkMoves {
 
 /// A position that a walk begins at.
 #[derive(Clone, Debug)]
-pub(crate) struct Start {
+pub(crate) struct WalkStart {
     position: Chess,
     /// Plies from the position that is asked about.
     depth: u32,
@@ -71,11 +71,11 @@ pub(crate) struct Start {
     win: bool,
 }
 
-impl Start {
+impl WalkStart {
     /// The position that is asked about.
-    pub(crate) fn at_root(slices: &Slices, root: &Chess, question: Question) -> Start {
+    pub(crate) fn at_root(slices: &Slices, root: &Chess, question: Question) -> WalkStart {
         let win = question.guess(slices.known_of(root));
-        Start { position: root.clone(), depth: 0, question, win }
+        WalkStart { position: root.clone(), depth: 0, question, win }
     }
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct Walked {
     /// The slices that are met and not open.
     pub(crate) met: FxHashMap<Key, Met>,
     /// Positions in them.
-    pub(crate) starts: FxHashMap<Key, Vec<Start>>,
+    pub(crate) starts: FxHashMap<Key, Vec<WalkStart>>,
     /// Whether there were more positions than it was to look at.
     pub(crate) cut: bool,
 }
@@ -103,14 +103,14 @@ pub(crate) struct Walks<'m> {
 /// Looks at positions, those first that are near. All starts have the same question.
 pub(crate) fn walk(
     slices: &Slices,
-    starts: Vec<Start>,
+    starts: Vec<WalkStart>,
     Walks { moves, most, monitor }: Walks<'_>,
 ) -> Walked {
-    let Some(&Start { question, win, .. }) = starts.first() else { return Walked::default() };
+    let Some(&WalkStart { question, win, .. }) = starts.first() else { return Walked::default() };
     let (seen, walked) = (FxHashSet::default(), Walked::default());
     let mut walk = Walk { slices, question, win, moves, seen, walked };
     let mut waiting = VecDeque::new();
-    for Start { position, depth, .. } in starts {
+    for WalkStart { position, depth, .. } in starts {
         if walk.seen.insert(hash(&position)) {
             let known = slices.known_of(&position);
             waiting.push_back((position, known, depth));
@@ -263,7 +263,7 @@ impl Walk<'_> {
         let starts = self.walked.starts.entry(key).or_default();
         if starts.len() < STARTS {
             let (question, win) = (self.question, self.win);
-            starts.push(Start { position: position.clone(), depth, question, win });
+            starts.push(WalkStart { position: position.clone(), depth, question, win });
         }
         self.meet_slice(key, depth);
     }
