@@ -25,8 +25,8 @@ const FIRST_REACH: usize = 60_000;
 const ROUNDS_AHEAD: u32 = 2;
 const REACH_AHEAD: usize = 5_000;
 
-/// What a position of a walk takes at most, in bytes.
-const WALKED: usize = 256;
+/// What a position of a walk takes at most, in bytes, with what is kept of it to go on from.
+const WALKED: usize = 512;
 
 /// When to give up.
 #[derive(Clone, Copy, Debug)]
@@ -184,10 +184,15 @@ impl Prover {
         }
         let key = key_of(position, &self.slices.assumptions).0;
         let mut next = if self.slices.is_open(&key) { Vec::new() } else { vec![key] };
-        while !self.stopped && self.slices.work <= positions {
+        if self.slices.work > positions {
+            return;
+        }
+        // Whatever was opened ahead is brought up to date before the work ends.
+        while !self.stopped {
             self.open(&next, monitor, tell);
             let left = self.limits.memory.saturating_sub(self.slices.bytes());
-            if self.stopped || left == 0 || self.is_decided(position) {
+            let enough = left == 0 || self.slices.work > positions;
+            if self.stopped || enough || self.is_decided(position) {
                 return;
             }
             let next_slices = self.wanted(position, left, monitor);

@@ -131,6 +131,7 @@ impl Slices {
     /// opened before.
     pub(crate) fn open(&mut self, keys: &[Key], monitor: &dyn Monitor) -> Result<(), SolveError> {
         let mut stale = self.added(keys, monitor)?;
+        // Of work that is stopped they are lost; nothing goes on from there.
         for (key, games) in std::mem::take(&mut self.waiting).all() {
             if !self.is_exact(&key) {
                 stale.add(self.rank(&key), key, games);
@@ -151,15 +152,17 @@ impl Slices {
         self.bring_up_to_date(stale, |key| new.contains(key), monitor)
     }
 
-    /// Opens slices without a look at their positions yet.
+    /// Opens slices without a look at their positions yet. Those before an ending that is read have
+    /// to wait.
     fn added(&mut self, keys: &[Key], monitor: &dyn Monitor) -> Result<Stale, SolveError> {
-        let mut stale = Stale::default();
+        let (mut stale, mut waiting) = (Stale::default(), std::mem::take(&mut self.waiting));
         for &key in keys {
             // Of many that were to be read some may be too much, and too large to be opened.
-            if !self.read_leaf(&key, &mut stale, monitor)? && key.needs() <= self.room {
+            if !self.read_leaf(&key, &mut waiting, monitor)? && key.needs() <= self.room {
                 self.add(key, &mut stale, monitor)?;
             }
         }
+        self.waiting = waiting;
         Ok(stale)
     }
 

@@ -45,6 +45,8 @@ pub(super) struct LoadedTable<'a> {
     entries: LoadedEntries,
     /// The values by rows, of a complete ending.
     values: Option<Arc<TableValues>>,
+    /// Whether a value that is better than some limit may be quicker to find out than exactly.
+    leans: bool,
 }
 
 impl<'a> LoadedTable<'a> {
@@ -53,7 +55,7 @@ impl<'a> LoadedTable<'a> {
         let size = table.space().size();
         if let Some(entries) = LoadedTable::foreign_entries(table, *memory)? {
             *memory -= entries.bytes();
-            return Ok(LoadedTable { table, entries, values: None });
+            return Ok(LoadedTable { table, entries, values: None, leans: false });
         }
         let entries = match table.codec().bits() {
             1..=8 if size <= *memory => {
@@ -70,7 +72,8 @@ impl<'a> LoadedTable<'a> {
             }
             _ => LoadedEntries::OnDisk,
         };
-        Ok(LoadedTable { table, entries, values: None })
+        let leans = matches!(entries, LoadedEntries::OnDisk) && table.leans();
+        Ok(LoadedTable { table, entries, values: None, leans })
     }
 
     /// The same of a table under test: with its values by rows, if it is a complete ending and
@@ -94,13 +97,18 @@ impl<'a> LoadedTable<'a> {
         let mut loaded = if !table.is_of_blocks() {
             LoadedTable::new(table, memory)?
         } else if !by_entries {
-            LoadedTable { table, entries: LoadedEntries::ByValue, values: None }
+            LoadedTable { table, entries: LoadedEntries::ByValue, values: None, leans: false }
         } else {
             let (format, stop) = (table.codec().format(), Stop::default());
             match encode(table.space(), &values, format, &stop) {
                 Ok((numbers, _)) => {
                     *memory -= bytes;
-                    LoadedTable { table, entries: LoadedEntries::of(numbers), values: None }
+                    LoadedTable {
+                        table,
+                        entries: LoadedEntries::of(numbers),
+                        values: None,
+                        leans: false,
+                    }
                 }
                 Err(_) => return LoadedTable::new(table, memory),
             }
@@ -120,7 +128,12 @@ impl<'a> LoadedTable<'a> {
             return LoadedTable::new(table, memory);
         };
         *memory = memory.saturating_sub(values.bytes() as u64);
-        Ok(LoadedTable { table, entries: LoadedEntries::ByValue, values: Some(values) })
+        Ok(LoadedTable {
+            table,
+            entries: LoadedEntries::ByValue,
+            values: Some(values),
+            leans: false,
+        })
     }
 
     /// The values by rows, of a complete ending.
@@ -208,9 +221,7 @@ impl<'a> LoadedTable<'a> {
         turn: Color,
         limit: Option<Value>,
     ) -> Result<EntryValue, TableError> {
-        if let (LoadedEntries::OnDisk, Some(limit)) = (&self.entries, limit)
-            && self.table.leans()
-        {
+        if let Some(limit) = limit.filter(|_| self.leans) {
             let value = self.table.value_unless_better(index, turn, limit)?;
             if value != EntryValue::Unknown {
                 return Ok(value);

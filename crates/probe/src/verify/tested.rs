@@ -50,7 +50,8 @@ pub(super) struct TestedTable<'a> {
     pub(super) converts: bool,
     /// Only outcomes are compared.
     pub(super) outcomes_only: bool,
-    /// Moves are not counted, so those that cannot be better than others need not be looked up.
+    /// Moves are not counted, so those that cannot be better than others need not be looked up; nor
+    /// is a table missed that would be asked about them.
     sampled: bool,
 }
 
@@ -213,8 +214,8 @@ impl<'a> TestedTable<'a> {
         Ok(None)
     }
 
-    /// What a move is worth, and whether it leaves the table. If it is worse than what the
-    /// opponent's best reply is to be `limit` for, any such worth will do.
+    /// What a move is worth, and whether it leaves the table. If what is behind it is better than
+    /// `limit` for the opponent, any worth will do of which that is true.
     fn assess(
         &self,
         placement: &mut Placement,
@@ -226,6 +227,9 @@ impl<'a> TestedTable<'a> {
                 Some(index) => Some(self.main.value_at(index, placement.turn.other(), limit)?),
                 None => self.main.value_behind(placement, step, limit)?,
             };
+            debug_assert!(
+                limit.is_some() || value == self.main.value_behind(placement, step, limit)?
+            );
             if let Some(value) = value {
                 return Ok((Assessment::Worth(Worth::before(value)), false));
             }
