@@ -61,6 +61,20 @@ fn a_search_goes_on_where_another_one_ended() {
     }
 }
 
+/// However few positions are evaluated, moves are told with all that follows from what is open.
+#[test]
+fn nothing_that_is_known_of_moves_is_left_out() {
+    for fen in POSITIONS {
+        for positions in [1, 100_000, 1_000_000, 5_000_000, 50_000_000] {
+            let mut first = prover(fen);
+            first.prove_moves(positions, &|| {}, &mut |_| true);
+            let mut second = prover(fen);
+            second.open_again(&first.opened(), &|| {}, &mut |_| true).unwrap();
+            assert_eq!(all_bounds(&second), all_bounds(&first), "{fen}, {positions}");
+        }
+    }
+}
+
 /// A piece on a square that is excluded has a slice of its own.
 #[test]
 fn slices_of_excluded_squares_are_opened_again() {
