@@ -199,15 +199,17 @@ impl Prover {
             if next_slices.keys.is_empty() {
                 return;
             }
-            next = self.open_ahead(next_slices, monitor, tell);
+            next = self.open_ahead(next_slices, positions, monitor, tell);
         }
     }
 
     /// Opens slices, and some without pieces that are met behind them, without bringing all up to
-    /// date each time: that takes most of the work. Returns those that are to be opened then.
+    /// date each time: that takes most of the work. Returns those that are to be opened then; none
+    /// if more positions than so many were evaluated.
     fn open_ahead(
         &mut self,
         NextSlices { mut keys, mut starts }: NextSlices,
+        positions: u64,
         monitor: &dyn Monitor,
         tell: &mut dyn FnMut(&Prover) -> bool,
     ) -> Vec<Key> {
@@ -215,6 +217,9 @@ impl Prover {
             // Nothing is told as long as the position may be worth more than is known of it.
             if let Err(error) = self.slices.open_ahead(&keys, monitor) {
                 self.tell(Err(error), tell);
+                return Vec::new();
+            }
+            if self.slices.work > positions {
                 return Vec::new();
             }
             let left = self.limits.memory.saturating_sub(self.slices.bytes());
