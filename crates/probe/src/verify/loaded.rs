@@ -17,7 +17,11 @@ enum LoadedEntries {
     Wide(Vec<i16>),
     /// They follow from the values.
     ByValue,
-    OnDisk,
+    /// If they lean on others, a value that is better than some limit is quicker to find out than
+    /// exactly.
+    OnDisk {
+        leans: bool,
+    },
 }
 
 impl LoadedEntries {
@@ -26,7 +30,7 @@ impl LoadedEntries {
         match self {
             LoadedEntries::Small(numbers) => numbers.len() as u64,
             LoadedEntries::Wide(numbers) => numbers.len() as u64 * 2,
-            LoadedEntries::ByValue | LoadedEntries::OnDisk => 0,
+            LoadedEntries::ByValue | LoadedEntries::OnDisk { .. } => 0,
         }
     }
 
@@ -45,8 +49,6 @@ pub(super) struct LoadedTable<'a> {
     entries: LoadedEntries,
     /// The values by rows, of a complete ending.
     values: Option<Arc<TableValues>>,
-    /// Whether a value that is better than some limit may be quicker to find out than exactly.
-    leans: bool,
 }
 
 impl<'a> LoadedTable<'a> {
@@ -55,7 +57,7 @@ impl<'a> LoadedTable<'a> {
         let size = table.space().size();
         if let Some(entries) = LoadedTable::foreign_entries(table, *memory)? {
             *memory -= entries.bytes();
-            return Ok(LoadedTable { table, entries, values: None, leans: false });
+            return Ok(LoadedTable { table, entries, values: None });
         }
         let entries = match table.codec().bits() {
             1..=8 if size <= *memory => {
@@ -70,10 +72,9 @@ impl<'a> LoadedTable<'a> {
                 table.read_entries(0, &mut numbers)?;
                 LoadedEntries::Wide(numbers)
             }
-            _ => LoadedEntries::OnDisk,
+            _ => LoadedEntries::OnDisk { leans: table.leans() },
         };
-        let leans = matches!(entries, LoadedEntries::OnDisk) && table.leans();
-        Ok(LoadedTable { table, entries, values: None, leans })
+        Ok(LoadedTable { table, entries, values: None })
     }
 
     /// The same of a table under test: with its values by rows, if it is a complete ending and
@@ -97,18 +98,13 @@ impl<'a> LoadedTable<'a> {
         let mut loaded = if !table.is_of_blocks() {
             LoadedTable::new(table, memory)?
         } else if !by_entries {
-            LoadedTable { table, entries: LoadedEntries::ByValue, values: None, leans: false }
+            LoadedTable { table, entries: LoadedEntries::ByValue, values: None }
         } else {
             let (format, stop) = (table.codec().format(), Stop::default());
             match encode(table.space(), &values, format, &stop) {
                 Ok((numbers, _)) => {
                     *memory -= bytes;
-                    LoadedTable {
-                        table,
-                        entries: LoadedEntries::of(numbers),
-                        values: None,
-                        leans: false,
-                    }
+                    LoadedTable { table, entries: LoadedEntries::of(numbers), values: None }
                 }
                 Err(_) => return LoadedTable::new(table, memory),
             }
@@ -128,12 +124,7 @@ impl<'a> LoadedTable<'a> {
             return LoadedTable::new(table, memory);
         };
         *memory = memory.saturating_sub(values.bytes() as u64);
-        Ok(LoadedTable {
-            table,
-            entries: LoadedEntries::ByValue,
-            values: Some(values),
-            leans: false,
-        })
+        Ok(LoadedTable { table, entries: LoadedEntries::ByValue, values: Some(values) })
     }
 
     /// The values by rows, of a complete ending.
@@ -168,7 +159,7 @@ impl<'a> LoadedTable<'a> {
     /// Whether the entries are held in memory.
     #[cfg(test)]
     pub(super) fn is_held(&self) -> bool {
-        !matches!(self.entries, LoadedEntries::OnDisk)
+        !matches!(self.entries, LoadedEntries::OnDisk { .. })
     }
 
     pub(super) fn table(&self) -> &'a Table {
@@ -179,7 +170,7 @@ impl<'a> LoadedTable<'a> {
     pub(super) fn numbers(&self) -> Option<&[i8]> {
         match &self.entries {
             LoadedEntries::Small(numbers) => Some(numbers),
-            LoadedEntries::Wide(_) | LoadedEntries::ByValue | LoadedEntries::OnDisk => None,
+            LoadedEntries::Wide(_) | LoadedEntries::ByValue | LoadedEntries::OnDisk { .. } => None,
         }
     }
 
@@ -190,7 +181,7 @@ impl<'a> LoadedTable<'a> {
             LoadedEntries::ByValue => {
                 self.values.as_ref().map(|values| self.entry_of(values, index).0)
             }
-            LoadedEntries::OnDisk => None,
+            LoadedEntries::OnDisk { .. } => None,
         };
         match held {
             // Unsigned eight-bit entries do not exist: only distances are that wide.
@@ -221,7 +212,7 @@ impl<'a> LoadedTable<'a> {
         turn: Color,
         limit: Option<Value>,
     ) -> Result<EntryValue, TableError> {
-        if let Some(limit) = limit.filter(|_| self.leans) {
+        if let (LoadedEntries::OnDisk { leans: true }, Some(limit)) = (&self.entries, limit) {
             let value = self.table.value_unless_better(index, turn, limit)?;
             if value != EntryValue::Unknown {
                 return Ok(value);
