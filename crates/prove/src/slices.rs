@@ -340,7 +340,9 @@ impl Slices {
             let tables = |key: &Key| self.played(game, key);
             let behind = |leaving: &Leaving| self.behind(game, key, leaving, &tables);
             let rules = self.assumptions.rules();
-            solve_one_slice(layout, key.pawns, rules, &behind, &options, monitor).map(Arc::new)
+            let values = solve_one_slice(layout, key.pawns, rules, &behind, &options, monitor);
+            // A guess has distances, which would take most of the memory.
+            values.map(|values| Arc::new(values.in_few_bits()))
         };
         if self.has_exact_exits(key) {
             let exact = Some(play(SliceGame::Least)?);
@@ -511,13 +513,8 @@ fn bytes_of(tables: &[TableValues; 3], pawns: PawnSquares) -> usize {
 
 /// What the values of a slice take.
 pub(crate) fn bytes(slice: &SliceValues) -> usize {
-    let of = |codes: &Codes| match codes {
-        // Outcomes, two bits each.
-        Codes::Stored(stored) => stored.len / 4,
-        codes => codes.bytes(),
-    };
     let rights = slice.en_passant.iter().map(|right| &right.codes);
-    slice.codes.iter().chain(rights).map(of).sum()
+    slice.codes.iter().chain(rights).map(Codes::bytes).sum()
 }
 
 /// Whether the outcomes of two slices are the same.

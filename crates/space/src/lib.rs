@@ -8,6 +8,7 @@
 #![allow(clippy::inline_always)]
 
 pub mod code;
+mod few;
 pub mod kings;
 pub mod layout;
 mod outcomes;

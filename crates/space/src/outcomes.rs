@@ -175,6 +175,10 @@ impl CodeStore for PackedOutcomes {
     fn outcomes(&self) -> Option<&PackedOutcomes> {
         Some(self)
     }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&*self.words)
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use hoffman_board::{Color, Material, Value};
 
 use crate::code::Code;
+use crate::few::FewCodes;
 use crate::layout::Layout;
 use crate::outcomes::PackedOutcomes;
 use crate::slice::{Orientation, PawnSquares};
@@ -23,6 +24,11 @@ pub trait CodeStore: std::fmt::Debug + Send + Sync {
     /// The outcomes, if that is what lies there.
     fn outcomes(&self) -> Option<&PackedOutcomes> {
         None
+    }
+
+    /// What they take in memory, in bytes.
+    fn bytes(&self) -> usize {
+        0
     }
 }
 
@@ -208,12 +214,25 @@ impl Codes {
         Codes::packed(packed, len)
     }
 
-    /// The size in memory, in bytes, packed outcomes among it; 0 for what lies elsewhere.
+    /// The same codes in four bits each, if they have one byte and are of no more than sixteen
+    /// kinds. They are not to be changed then.
+    pub fn in_few_bits(self) -> Codes {
+        let few = |codes: &Vec<u8>| {
+            let store = Arc::new(FewCodes::of(codes)?);
+            Some(Codes::Stored(StoredCodes { store, len: codes.len(), wide: false }))
+        };
+        match &self {
+            Codes::Narrow(codes) => few(codes).unwrap_or(self),
+            Codes::Wide(_) | Codes::Stored(_) => self,
+        }
+    }
+
+    /// The size in memory, in bytes; 0 for what lies on a disk.
     pub fn bytes(&self) -> usize {
         match self {
             Codes::Narrow(codes) => codes.len(),
             Codes::Wide(codes) => 2 * codes.len(),
-            Codes::Stored(stored) => stored.store.outcomes().map_or(0, |_| stored.len.div_ceil(4)),
+            Codes::Stored(stored) => stored.store.bytes(),
         }
     }
 }
@@ -308,6 +327,17 @@ pub struct SliceValues {
 }
 
 impl SliceValues {
+    /// The same values, those that are of few kinds in four bits each. They are not to be changed
+    /// then.
+    pub fn in_few_bits(mut self) -> SliceValues {
+        self.codes = self.codes.map(Codes::in_few_bits);
+        let rights = self.en_passant.into_iter();
+        let few =
+            |right: EnPassantValues| EnPassantValues { codes: right.codes.in_few_bits(), ..right };
+        self.en_passant = rights.map(few).collect();
+        self
+    }
+
     /// The same with outcomes only, packed, and with no win that takes more than a move.
     pub fn outcomes(&self) -> SliceValues {
         let packed = |right: &EnPassantValues| EnPassantValues {
