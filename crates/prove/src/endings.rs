@@ -5,7 +5,7 @@
 //! lie all over a table, so that most of it would be unpacked for each, and a question for every
 //! position takes ten times as long as solving the slice.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use hoffman_board::shakmaty::Chess;
 use hoffman_board::{Material, Outcome};
@@ -13,7 +13,7 @@ use hoffman_solve::{Monitor, SolveError};
 use hoffman_space::TableValues;
 
 use crate::key::Key;
-use crate::slices::{Slices, Stale, bytes};
+use crate::slices::{Slices, Stale};
 
 /// What it takes to read the values of an ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,8 +101,7 @@ impl Slices {
         }
         let Some(values) = values else { return Ok(false) };
         debug_assert_eq!(values.material, ending);
-        let slices = values.slices.values().filter_map(OnceLock::get);
-        self.bytes += slices.map(|slice| bytes(slice)).sum::<usize>();
+        self.bytes += values.bytes();
         self.read += reading.positions;
         self.endings_read.insert(ending);
         self.whole.insert(ending, values);

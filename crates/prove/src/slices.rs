@@ -512,7 +512,7 @@ fn bytes_of(tables: &[TableValues; 3], pawns: PawnSquares) -> usize {
 }
 
 /// What the values of a slice take.
-pub(crate) fn bytes(slice: &SliceValues) -> usize {
+fn bytes(slice: &SliceValues) -> usize {
     let rights = slice.en_passant.iter().map(|right| &right.codes);
     slice.codes.iter().chain(rights).map(Codes::bytes).sum()
 }
@@ -532,12 +532,7 @@ fn same_codes(a: &Codes, b: &Codes) -> bool {
     if let (Some(left), Some(right)) = (a.as_packed(), b.as_packed()) {
         return a.len() == b.len() && left.is_same(right);
     }
-    let wide = |codes: &Codes| match codes {
-        Codes::Narrow(_) => false,
-        Codes::Wide(_) => true,
-        Codes::Stored(stored) => stored.wide,
-    };
-    if wide(a) || wide(b) { same_outcomes::<u16>(a, b) } else { same_outcomes::<u8>(a, b) }
+    if a.is_wide() || b.is_wide() { same_outcomes::<u16>(a, b) } else { same_outcomes::<u8>(a, b) }
 }
 
 fn same_outcomes<C: Code>(a: &Codes, b: &Codes) -> bool {
