@@ -25,6 +25,10 @@ const FIRST_REACH: usize = 60_000;
 const ROUNDS_AHEAD: u32 = 2;
 const REACH_AHEAD: usize = 5_000;
 
+/// Positions evaluated when a slice with one piece is opened, or with two: both sides in each game.
+const ONE_PIECE: u64 = 3 * 2 * 64 * 64 * 64;
+const TWO_PIECES: u64 = 64 * ONE_PIECE;
+
 /// What a position of a walk takes at most, in bytes, with what is kept of it to go on from.
 const WALKED: usize = 512;
 
@@ -74,6 +78,8 @@ pub struct Prover {
     replies: Vec<Option<LookedUp>>,
     /// How many positions a walk looks at. What is near is opened before more is looked at.
     reach: usize,
+    /// How many positions were evaluated when all was last brought up to date.
+    update: u64,
     stopped: bool,
 }
 
@@ -90,6 +96,7 @@ impl Prover {
             looked_up: None,
             replies: Vec::new(),
             reach: FIRST_REACH,
+            update: 0,
             stopped: false,
         }
     }
@@ -227,7 +234,7 @@ impl Prover {
             let (moves, most) = (WalkMoves::OfAStrategy, REACH_AHEAD);
             let mut walked = met(&self.slices, starts, Walks { moves, most, monitor });
             walked.met.retain(|key, _| key.pieces() == 0 && key.needs() <= left);
-            NextSlices { keys, starts } = choose(&self.slices, walked);
+            NextSlices { keys, starts } = choose(&self.slices, walked, self.update);
             if keys.is_empty() {
                 break;
             }
@@ -237,7 +244,9 @@ impl Prover {
 
     /// Opens slices, brings all up to date, and tells how far the work is.
     fn open(&mut self, keys: &[Key], monitor: &dyn Monitor, tell: &mut dyn FnMut(&Prover) -> bool) {
+        let before = self.slices.work;
         let opened = self.slices.open(keys, monitor);
+        self.update = self.slices.work - before;
         self.tell(opened, tell);
     }
 
@@ -279,27 +288,27 @@ impl Prover {
     fn wanted(&mut self, position: &Chess, left: usize, monitor: &dyn Monitor) -> NextSlices {
         self.slices.room = left;
         let (first, others) = self.in_turn(position);
-        loop {
-            let mut cut = false;
-            for asked in [&first, &others] {
-                for moves in [WalkMoves::OfAStrategy, WalkMoves::All] {
+        for asked in [first, others] {
+            for moves in [WalkMoves::OfAStrategy, WalkMoves::All] {
+                loop {
                     let walks = Walks { moves, most: self.reach, monitor };
                     let at_root = |&question| WalkStart::at_root(&self.slices, position, question);
-                    let starts = asked.iter().map(at_root).collect();
-                    let mut walked = met(&self.slices, starts, walks);
+                    let mut walked = met(&self.slices, asked.iter().map(at_root).collect(), walks);
                     walked.met.retain(|key, _| key.needs() <= left || self.slices.is_leaf(key));
                     if !walked.met.is_empty() {
-                        return choose(&self.slices, walked);
+                        return choose(&self.slices, walked, self.update);
                     }
-                    cut |= walked.cut;
+                    // All of one question before anything of another: what is far away is nearer to
+                    // an answer.
+                    let room = self.reach.saturating_mul(2 * WALKED) <= left;
+                    if !walked.cut || !room || monitor.is_stopped() {
+                        break;
+                    }
+                    self.reach *= 2;
                 }
             }
-            let room = self.reach.saturating_mul(2 * WALKED) <= left;
-            if !cut || !room || monitor.is_stopped() {
-                return NextSlices::default();
-            }
-            self.reach *= 2;
         }
+        NextSlices::default()
     }
 
     /// The open questions about a position: those that are asked first, and the others. If a side
@@ -479,15 +488,19 @@ struct NextSlices {
     starts: Vec<WalkStart>,
 }
 
-/// Of the slices met, those of endings that are read, and those without pieces: they are small.
-fn choose(slices: &Slices, walked: Walked) -> NextSlices {
+/// The slices to be opened of those met, after so many positions were evaluated to bring all up to
+/// date.
+fn choose(slices: &Slices, walked: Walked, update: u64) -> NextSlices {
     let mut starts = walked.starts;
-    let keys = chosen(slices, walked.met.into_iter().collect());
+    let keys = chosen(slices, walked.met.into_iter().collect(), update);
     let starts = keys.iter().filter_map(|key| starts.remove(key)).flatten().collect();
     NextSlices { keys, starts }
 }
 
-fn chosen(slices: &Slices, mut all: Vec<(Key, Met)>) -> Vec<Key> {
+/// Those of endings that are read, and those without pieces: they are small. Others as many as take
+/// no more work than to bring all up to date once they are open.
+fn chosen(slices: &Slices, mut all: Vec<(Key, Met)>, update: u64) -> Vec<Key> {
+    let most = |of_each: u64, least: usize| least.max((update / 4 / of_each) as usize);
     let budget = (slices.count() / 4).max(60);
     // By their names in the end, so that the work is the same every time.
     let name = |key: &Key| (key.pawns, key.family.material.stem());
@@ -504,10 +517,10 @@ fn chosen(slices: &Slices, mut all: Vec<(Key, Met)>) -> Vec<Key> {
     if small.len() < budget / 4 {
         let mut one: Vec<&(Key, Met)> = all.iter().filter(|(key, _)| key.pieces() == 1).collect();
         one.sort_by_key(|(_, met)| (u32::MAX - met.hits, met.depth));
-        chosen.extend(one.iter().take((one.len() / 8).max(12)).map(|(key, _)| *key));
+        chosen.extend(one.iter().take(most(ONE_PIECE, 12).max(one.len() / 8)).map(|(key, _)| *key));
     }
     if chosen.is_empty() {
-        chosen.extend(all.iter().take(2).map(|(key, _)| *key));
+        chosen.extend(all.iter().take(most(TWO_PIECES, 2)).map(|(key, _)| *key));
     }
     chosen
 }
