@@ -5,6 +5,8 @@ use hoffman_board::shakmaty;
 use hoffman_board::{Bitboard, Color, Material, Outcome, Rank, Role, Square, Value};
 use hoffman_space::{Code as _, Codes, Layout, PawnSquares, SliceValues};
 
+use crate::key::Key;
+
 /// From how much more material on a side is thought to win: in pawns where there are no pieces, and
 /// where there are.
 const PAWNS_AHEAD: i32 = 1;
@@ -30,6 +32,12 @@ pub(crate) fn outcome(material: &Material) -> Outcome {
         _ if ahead <= -enough => Outcome::BlackWins,
         _ => Outcome::Draw,
     }
+}
+
+/// How many moves a slice that is not open is thought to take until the guess comes true. Where
+/// there are pieces, soon: one with pawns alone leads to many others.
+pub(crate) fn moves(key: &Key) -> u16 {
+    if key.pieces() == 0 { 8 } else { 0 }
 }
 
 /// How many plies earlier a pawn has to promote than one of the other side to win by that.

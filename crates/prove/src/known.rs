@@ -7,6 +7,7 @@ use hoffman_board::{Color, Outcome, OutcomeBounds, Role, Square, Value};
 use hoffman_space::{Layout, Orientation, SliceValues, TableValues, side};
 
 use crate::assumptions::AssumedResult;
+use crate::guess;
 use crate::key::{Key, Placed, SliceFamily, Squares, key_of, squares_of};
 use crate::slices::{GAMES, SliceGame, Slices};
 
@@ -83,8 +84,11 @@ impl Slices {
             let races = self.races(&key.family.material);
             let race = races.and_then(|table| value(table, &key, &placed, position));
             let race = race.filter(|&value| value != Value::Illegal);
-            let guess = race.map_or(guess, |value| outcome(value, turn));
-            KnownSlice { least, most, guess, moves: 0, open: false }
+            let (guess, moves) = match race {
+                Some(value) => (outcome(value, turn), 0),
+                None => (guess, guess::moves(&key)),
+            };
+            KnownSlice { least, most, guess, moves, open: false }
         })
     }
 
@@ -96,6 +100,13 @@ impl Slices {
             within.unwrap_or_else(|| self.known_of(&after(position, *m)))
         };
         moves.iter().map(known).collect()
+    }
+
+    /// Whether it is looked at what follows while a piece stays where it has just promoted.
+    pub(crate) fn looks_at_promoted(&self, position: &Chess, square: Square) -> bool {
+        let (key, placed) = key_of(position, &self.assumptions);
+        let mut slices = promoted_slices(&key, &placed).filter(|key| self.is_open(key));
+        slices.any(|key| key.family.promoted.is_some_and(|(_, _, at)| at == square))
     }
 
     /// The value of a position of an ending that is there as a whole, with a side to move and the

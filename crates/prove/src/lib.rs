@@ -20,6 +20,7 @@ mod opened;
 mod posted;
 mod prover;
 mod recapture;
+mod settled;
 mod slices;
 mod strategy;
 mod walk;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use hoffman_board::{Color, Material, Outcome, Role};
+use hoffman_board::{Color, Material, Outcome, Role, Value};
 use hoffman_plan::complete;
 use hoffman_solve::{
     Behind, Leaving, Monitor, SolveError, SolveOptions, Tables, leavings, solve_one_slice,
@@ -15,10 +15,11 @@ use hoffman_space::{
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::assumptions::{AssumedResult, Assumptions};
+use crate::assumptions::Assumptions;
 use crate::endings::Endings;
 use crate::guess;
 use crate::key::{Key, SliceFamily, layout_of};
+use crate::settled::settled;
 
 /// Endings without pawns of up to so many men are solved as a whole.
 const WHOLE: usize = 4;
@@ -340,20 +341,29 @@ impl Slices {
             let tables = |key: &Key| self.played(game, key);
             let behind = |leaving: &Leaving| self.behind(game, key, leaving, &tables);
             let rules = self.assumptions.rules();
-            let values = solve_one_slice(layout, key.pawns, rules, &behind, &options, monitor);
-            // A guess has distances, which would take most of the memory.
-            values.map(|values| Arc::new(values.in_few_bits()))
+            solve_one_slice(layout, key.pawns, rules, &behind, &options, monitor)
         };
         if self.has_exact_exits(key) {
-            let exact = Some(play(SliceGame::Least)?);
+            let exact = Some(Arc::new(play(SliceGame::Least)?));
             return Ok([exact.clone(), exact.clone(), exact]);
         }
 
         let mut values = [None, None, None];
-        for (game, value) in GAMES.into_iter().zip(&mut values) {
+        for game in [SliceGame::Least, SliceGame::Most] {
             if games[game as usize] {
-                *value = Some(play(game)?);
+                values[game as usize] = Some(Arc::new(play(game)?));
             }
+        }
+        if games[SliceGame::Guess as usize] {
+            let bound = |game: SliceGame| {
+                values[game as usize].as_deref().or_else(|| self.values(game, key).map(Arc::as_ref))
+            };
+            let mut guess = play(SliceGame::Guess)?;
+            if let (Some(least), Some(most)) = (bound(SliceGame::Least), bound(SliceGame::Most)) {
+                guess = settled(guess, least, most);
+            }
+            // It has distances, which would take most of the memory.
+            values[SliceGame::Guess as usize] = Some(Arc::new(guess.in_few_bits()));
         }
         Ok(values)
     }
@@ -377,7 +387,8 @@ impl Slices {
     ) -> Behind<'t> {
         let Leaving { color, material, pawns, promoted, .. } = *leaving;
         if let Some(ruling) = self.assumptions.of_leaving(from.pawns, leaving) {
-            return Behind { tables: Vec::new(), rest: Some(ruling.outcome(color)) };
+            let rest = worth(ruling.outcome(color), color, 1);
+            return Behind { tables: Vec::new(), rest: Some(rest) };
         }
         if self.is_whole(&material) {
             let (normal, swapped) = material.normalized();
@@ -389,8 +400,7 @@ impl Slices {
         let mut known: Vec<(&TableValues, bool)> = open.map(|table| (table, false)).collect();
         if known.len() == keys.len() {
             // A capture may end where the piece may not stand, or start where it may not leave.
-            let rest =
-                self.assumptions.confines(color).then(|| AssumedResult::Loses.outcome(color));
+            let rest = self.assumptions.confines(color).then_some(Value::Loss(1));
             return Behind { tables: known, rest };
         }
 
@@ -399,20 +409,26 @@ impl Slices {
         });
         let races = self.races(&material).filter(|_| game == SliceGame::Guess);
         known.extend(just_promoted.chain(races).map(|table| (table, false)));
-        Behind { tables: known, rest: Some(self.unknown(game, &Key::of(material, pawns))) }
+        let behind = Key::of(material, pawns);
+        let moves = if game == SliceGame::Guess { 1 + guess::moves(&behind) } else { 1 };
+        Behind { tables: known, rest: Some(worth(self.unknown(game, &behind), color, moves)) }
     }
 
-    /// The values of a slice in a game, if it was played.
+    /// The table with a slice in a game, if it was played.
     fn played(&self, game: SliceGame, key: &Key) -> Option<&TableValues> {
         let tables = self.families.get(&key.family)?;
         let table = &tables[game as usize];
         table.find(key.pawns).map(|_| table)
     }
 
+    /// The values of a slice in a game, if it was played.
+    fn values(&self, game: SliceGame, key: &Key) -> Option<&Arc<SliceValues>> {
+        self.tables(key)?[game as usize].slices.get(&key.pawns)?.get()
+    }
+
     /// Compares values of a slice with those before.
     fn compared(&self, key: Key, values: [Option<Arc<SliceValues>>; 3]) -> SolvedSlice {
-        let tables = self.tables(&key);
-        let before = |game: SliceGame| tables?[game as usize].slices.get(&key.pawns)?.get();
+        let before = |game: SliceGame| self.values(game, &key);
         let changed = GAMES.map(|game| {
             let now = values[game as usize].as_ref();
             now.is_some_and(|now| before(game).is_none_or(|before| !same(before, now)))
@@ -494,6 +510,15 @@ impl Slices {
             SliceGame::Least | SliceGame::Most => Outcome::Draw,
             SliceGame::Guess => guess::outcome(&key.family.material),
         }
+    }
+}
+
+/// What an outcome after so many moves is worth to a side.
+fn worth(outcome: Outcome, color: Color, moves: u16) -> Value {
+    match outcome.winner() {
+        None => Value::Draw,
+        Some(winner) if winner == color => Value::Win(moves),
+        Some(_) => Value::Loss(moves),
     }
 }
 

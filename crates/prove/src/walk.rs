@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use hoffman_board::shakmaty::{Chess, EnPassantMode, Move, Position as _, zobrist::Zobrist64};
-use hoffman_board::{Color, FuturemoveKind, Outcome, OutcomeBounds};
+use hoffman_board::{Color, FuturemoveKind, Outcome, OutcomeBounds, Rank};
 use hoffman_solve::{Leaving, Monitor};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -154,6 +154,15 @@ struct WalkStep {
     hash: u64,
 }
 
+/// The positions behind moves.
+fn played(position: &Chess, moves: Vec<(Move, KnownSlice)>) -> Vec<WalkStep> {
+    let played = moves.into_iter().map(|(m, known)| {
+        let position = after(position, m);
+        WalkStep { hash: hash(&position), position, known }
+    });
+    played.collect()
+}
+
 /// What a walk finds at a position.
 #[derive(Default)]
 struct Looked {
@@ -171,9 +180,16 @@ impl Walk<'_> {
     /// Looks at a position.
     fn look(&self, position: &Chess, known: KnownSlice) -> Looked {
         let answered = self.question.answer(known.bounds()).is_some();
-        let meets = !known.open && (!answered || self.moves == WalkMoves::All);
-        if answered || !known.open {
+        if answered {
+            let meets = !known.open && self.moves == WalkMoves::All;
             return Looked { meets, ..Looked::default() };
+        }
+        // The side with the strategy needs one move, the other one is given all.
+        let chooses = (position.turn() == self.question.winner) == self.win;
+        let one = chooses && self.moves == WalkMoves::OfAStrategy;
+        if !known.open {
+            let next = if one { self.takes_promoted(position) } else { Vec::new() };
+            return Looked { meets: next.is_empty(), next, one, ..Looked::default() };
         }
         let meets_ruled = self.moves == WalkMoves::All && !self.slices.assumptions.is_empty();
 
@@ -181,8 +197,6 @@ impl Walk<'_> {
         let known = self.slices.known_behind(position, &moves);
         let behind = moves.into_iter().zip(known);
 
-        // The side with the strategy needs one move, the other one is given all.
-        let chooses = (position.turn() == self.question.winner) == self.win;
         let behind: Vec<(Move, KnownSlice)> = match self.moves {
             WalkMoves::All => behind.collect(),
             WalkMoves::OfAStrategy if chooses => self.best(behind),
@@ -190,13 +204,21 @@ impl Walk<'_> {
                 behind.filter(|(_, known)| self.question.answer(known.bounds()).is_none()).collect()
             }
         };
+        Looked { meets: false, meets_ruled, next: played(position, behind), one }
+    }
 
-        let played = behind.into_iter().map(|(m, known)| {
-            let position = after(position, m);
-            WalkStep { hash: hash(&position), position, known }
+    /// The captures of a piece that has just promoted that may keep the answer. What is behind one
+    /// has a man less than the slice with the piece, which need not be opened then.
+    fn takes_promoted(&self, position: &Chess) -> Vec<WalkStep> {
+        let last = position.turn().fold_wb(Rank::First, Rank::Eighth);
+        let mut moves = self.slices.moves(position);
+        moves.retain(|m| {
+            m.is_capture()
+                && m.to().rank() == last
+                && self.slices.looks_at_promoted(position, m.to())
         });
-        let one = self.moves == WalkMoves::OfAStrategy && chooses;
-        Looked { meets, meets_ruled, next: played.collect(), one }
+        let known = self.slices.known_behind(position, &moves);
+        played(position, self.best(moves.into_iter().zip(known)))
     }
 
     /// Notes what was found at a position; the positions after it that have to be looked at.

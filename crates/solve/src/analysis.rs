@@ -211,7 +211,7 @@ struct Outside<'a> {
 fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -> Outside<'a> {
     let after = After::new(context, step);
     if context.suicide() && !after.has_enemies() {
-        let target = ExitTarget::new(Vec::new(), Rest::Lost, after);
+        let target = ExitTarget::new(Vec::new(), Rest::Lost(1), after);
         return Outside { target, complete: 1, tracked: false, counted: Counted::Deciding };
     }
 
@@ -239,7 +239,7 @@ fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -
         Rest::Nothing
     } else {
         match (analysis.rules.prune)(step.color, step.kind) {
-            Some(Ruling::Concede) => Rest::Won,
+            Some(Ruling::Concede) => Rest::Won(1),
             Some(Ruling::Discard) if tracked && analysis.rules.discards_spare => Rest::Spared,
             Some(Ruling::Discard) => Rest::Discarded,
             None => Rest::Unsaid,
@@ -248,7 +248,7 @@ fn outside<'a>(context: &Context<'a>, analysis: &'a Analysis<'_>, step: &Step) -
 
     // Moves of a sort that tables answer are decided one by one, after they were counted.
     let counted = match rest {
-        Rest::Won if !tracked => Counted::Deciding,
+        Rest::Won(_) if !tracked => Counted::Deciding,
         Rest::Discarded if !tracked => Counted::Discarded,
         _ => Counted::Leaving,
     };

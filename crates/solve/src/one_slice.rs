@@ -3,7 +3,7 @@
 //! Who looks for the outcome of a single position opens slice after slice, as they turn out to
 //! matter. What lies behind a move into a slice that is not open is worth what the caller says.
 
-use hoffman_board::{ByColor, Color, FuturemoveKind, Material, Outcome, Role, Square};
+use hoffman_board::{ByColor, Color, FuturemoveKind, Material, Role, Square, Value};
 use hoffman_space::{Layout, PawnSquares, SliceValues, TableValues};
 
 use crate::context::Context;
@@ -39,8 +39,9 @@ pub struct Behind<'t> {
     /// Tables that hold some of them, and whether their colours are exchanged. The first one that
     /// has a value for a position answers it.
     pub tables: Vec<(&'t TableValues, bool)>,
-    /// The outcome of all others; none if there are no such moves.
-    pub rest: Option<Outcome>,
+    /// What all others are worth to the side that makes the move, in moves; none if there are no
+    /// such moves.
+    pub rest: Option<Value>,
 }
 
 /// In what the rules of a slice are others than those of chess.
@@ -132,10 +133,11 @@ fn target<'t>(
         layers.extend(views.into_iter().map(|view| view.with_right(square)));
     }
     layers.append(&mut plain);
-    let rest = rest.map_or(Rest::Nothing, |outcome| match outcome.winner() {
-        None => Rest::Drawn,
-        Some(winner) if winner == step.color => Rest::Won,
-        Some(_) => Rest::Lost,
-    });
+    let rest = match rest {
+        None | Some(Value::Illegal) => Rest::Nothing,
+        Some(Value::Draw) => Rest::Drawn,
+        Some(Value::Win(moves)) => Rest::Won(moves),
+        Some(Value::Loss(moves)) => Rest::Lost(moves),
+    };
     ExitTarget::new(layers, rest, After::new(context, step))
 }

@@ -20,11 +20,11 @@ use crate::view::{PROMOTED, Section, View, fetch_view};
 pub(crate) enum Rest {
     /// There is no such move: all are answered, or the others do not exist.
     Nothing,
-    /// It wins at once.
-    Won,
-    /// It loses at once: the last enemy man is taken in suicide chess, or that is all that is
-    /// certain.
-    Lost,
+    /// It wins in so many moves.
+    Won(u16),
+    /// It loses in so many moves: the last enemy man is taken in suicide chess, or that is all that
+    /// is certain.
+    Lost(u16),
     /// It draws.
     Drawn,
     /// It is left out of account, but because of it nothing else may be played: a discarded
@@ -267,7 +267,7 @@ impl<'a> ExitTarget<'a> {
 
     /// Whether there may be moves that are conceded.
     pub(crate) fn may_be_conceded(&self) -> bool {
-        self.rest == Rest::Won
+        matches!(self.rest, Rest::Won(_))
     }
 
     /// Whether there may be moves that spare their side.
@@ -277,7 +277,11 @@ impl<'a> ExitTarget<'a> {
 
     /// The longest distance that can be met, in moves.
     pub(crate) fn max_moves(&self) -> u16 {
-        self.layers.iter().map(View::max_moves).max().unwrap_or(0).max(1)
+        let rest = match self.rest {
+            Rest::Won(moves) | Rest::Lost(moves) => moves,
+            _ => 1,
+        };
+        self.layers.iter().map(View::max_moves).fold(rest, u16::max)
     }
 
     /// Fills `out` with what the moves are worth to the side that makes them, as
@@ -372,12 +376,12 @@ impl<'a> ExitTarget<'a> {
     /// What moves are worth that no view answers.
     fn fallback<C: Code>(&self, reading: Reading) -> C {
         match (self.rest, reading) {
-            (Rest::Won, Reading::Worth) => C::win(1),
-            (Rest::Lost, Reading::Worth) => C::loss(1),
+            (Rest::Won(moves), Reading::Worth) => C::win(moves),
+            (Rest::Lost(moves), Reading::Worth) => C::loss(moves),
             (Rest::Drawn, Reading::Worth) => C::DRAW,
             (Rest::Unsaid, Reading::Unsaid)
             | (Rest::Spared, Reading::Spared)
-            | (Rest::Won, Reading::Conceded) => C::DRAW,
+            | (Rest::Won(_), Reading::Conceded) => C::DRAW,
             (Rest::Nothing, _) | (Rest::Discarded, Reading::Played) => C::ILLEGAL,
             (_, Reading::Legality | Reading::Played) => C::DRAW,
             _ => C::ILLEGAL,
@@ -406,7 +410,7 @@ mod tests {
 
     /// Fetches a conceded move with some movers everywhere, and compares places with `shakmaty`.
     fn check(context: &Context<'_>, step: &Step, axes: &[usize], random: &mut Random) -> usize {
-        let target = ExitTarget::new(Vec::new(), Rest::Won, After::new(context, step)).unwrap();
+        let target = ExitTarget::new(Vec::new(), Rest::Won(1), After::new(context, step)).unwrap();
         let movers = 0..context.layout.movers().len();
         let others = movers.filter(|m| !axes.contains(m) && step.change.captured != Some(*m));
         let placed: Vec<_> = others.map(|m| (m, random.below(64) as u8)).collect();
