@@ -44,17 +44,18 @@ pub(crate) fn moves(key: &Key) -> u16 {
 const PLIES_AHEAD: u32 = 3;
 
 /// A guess of the positions of kings and pawns in which a pawn cannot be caught; of all others
-/// nothing is said.
-pub(crate) fn races(layout: &Layout, pawns: PawnSquares) -> SliceValues {
+/// nothing is said. None if no pawn is free to run.
+pub(crate) fn races(layout: &Layout, pawns: PawnSquares) -> Option<SliceValues> {
     let runners = Color::ALL.map(|color| passed(pawns, color));
+    if runners.iter().all(Vec::is_empty) {
+        return None;
+    }
     let codes = [Color::White, Color::Black].map(|turn| {
         let mut codes = vec![u8::ILLEGAL; layout.len()];
-        if runners.iter().any(|runners| !runners.is_empty()) {
-            guess_races(layout, pawns, (&runners, turn), &mut codes);
-        }
+        guess_races(layout, pawns, (&runners, turn), &mut codes);
         Codes::Narrow(codes).outcomes()
     });
-    SliceValues { codes, en_passant: Vec::new(), counts: None, max_moves: 1 }
+    Some(SliceValues { codes, en_passant: Vec::new(), counts: None, max_moves: 1 })
 }
 
 /// Puts what the runners guess into the codes of a side to move.

@@ -232,6 +232,7 @@ impl Slices {
             }
         }
         self.open.insert(key, Open { leavings, exact: false });
+        self.forget_races(&key);
         stale.add(self.rank(&key), key, [true; 3]);
         Ok(())
     }
@@ -296,12 +297,20 @@ impl Slices {
             let layout = layout_of(&family, &self.assumptions);
             TableValues::with_layout(material, layout, NormalForm::None, [])
         });
-        let slot = table.slices.entry(key.pawns).or_default();
-        if slot.get().is_none() {
-            let races = guess::races(&table.layout, key.pawns);
-            self.bytes += bytes(&races);
-            *slot = OnceLock::from(Arc::new(races));
+        if table.slices.contains_key(&key.pawns) {
+            return;
         }
+        if let Some(races) = guess::races(&table.layout, key.pawns) {
+            self.bytes += bytes(&races);
+            table.slices.insert(key.pawns, OnceLock::from(Arc::new(races)));
+        }
+    }
+
+    /// Forgets them when the slice is opened.
+    fn forget_races(&mut self, key: &Key) {
+        let table = self.races.get_mut(&key.family.material).filter(|_| key.pieces() == 0);
+        let races = table.and_then(|table| table.slices.remove(&key.pawns));
+        self.bytes -= races.as_ref().and_then(OnceLock::get).map_or(0, |races| bytes(races));
     }
 
     /// Solves an ending without pawns, or reads it.
@@ -348,24 +357,23 @@ impl Slices {
             return Ok([exact.clone(), exact.clone(), exact]);
         }
 
-        let mut values = [None, None, None];
-        for game in [SliceGame::Least, SliceGame::Most] {
-            if games[game as usize] {
-                values[game as usize] = Some(Arc::new(play(game)?));
-            }
-        }
-        if games[SliceGame::Guess as usize] {
-            let bound = |game: SliceGame| {
-                values[game as usize].as_deref().or_else(|| self.values(game, key).map(Arc::as_ref))
+        // Side by side: often there is only one slice of a rank.
+        let played = |game: SliceGame| games[game as usize].then(|| play(game)).transpose();
+        let bounds = || rayon::join(|| played(SliceGame::Least), || played(SliceGame::Most));
+        let ((least, most), guess) = rayon::join(bounds, || played(SliceGame::Guess));
+        let (least, most) = (least?.map(Arc::new), most?.map(Arc::new));
+        let guess = guess?.map(|guess| {
+            let bounds = [(&least, SliceGame::Least), (&most, SliceGame::Most)];
+            let [least, most] =
+                bounds.map(|(new, game)| new.as_ref().or_else(|| self.values(game, key)));
+            let settled = match least.zip(most) {
+                Some((least, most)) => settled(guess, least, most),
+                None => guess,
             };
-            let mut guess = play(SliceGame::Guess)?;
-            if let (Some(least), Some(most)) = (bound(SliceGame::Least), bound(SliceGame::Most)) {
-                guess = settled(guess, least, most);
-            }
             // It has distances, which would take most of the memory.
-            values[SliceGame::Guess as usize] = Some(Arc::new(guess.in_few_bits()));
-        }
-        Ok(values)
+            Arc::new(settled.in_few_bits())
+        });
+        Ok([least, most, guess])
     }
 
     /// Whether all that lies behind a slice is known.
