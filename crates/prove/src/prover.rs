@@ -290,25 +290,36 @@ impl Prover {
         let (first, others) = self.in_turn(position);
         for asked in [first, others] {
             for moves in [WalkMoves::OfAStrategy, WalkMoves::All] {
-                loop {
-                    let walks = Walks { moves, most: self.reach, monitor };
-                    let at_root = |&question| WalkStart::at_root(&self.slices, position, question);
-                    let mut walked = met(&self.slices, asked.iter().map(at_root).collect(), walks);
-                    walked.met.retain(|key, _| key.needs() <= left || self.slices.is_leaf(key));
-                    if !walked.met.is_empty() {
-                        return choose(&self.slices, walked, self.update);
-                    }
-                    // All of one question before anything of another: what is far away is nearer to
-                    // an answer.
-                    let room = self.reach.saturating_mul(2 * WALKED) <= left;
-                    if !walked.cut || !room || monitor.is_stopped() {
-                        break;
-                    }
-                    self.reach *= 2;
+                let walked = self.walk_on(position, &asked, moves, monitor);
+                if !walked.met.is_empty() {
+                    return choose(&self.slices, walked, self.update);
                 }
             }
         }
         NextSlices::default()
+    }
+
+    /// The slices met that there is room for. Where there are none near the position, it is looked
+    /// farther away before anything else is asked.
+    fn walk_on(
+        &mut self,
+        position: &Chess,
+        asked: &[Question],
+        moves: WalkMoves,
+        monitor: &dyn Monitor,
+    ) -> Walked {
+        let left = self.slices.room;
+        loop {
+            let at_root = |&question| WalkStart::at_root(&self.slices, position, question);
+            let starts = asked.iter().map(at_root).collect();
+            let mut walked = met(&self.slices, starts, Walks { moves, most: self.reach, monitor });
+            walked.met.retain(|key, _| key.needs() <= left || self.slices.is_leaf(key));
+            let farther = self.reach.saturating_mul(2 * WALKED) <= left && walked.cut;
+            if !walked.met.is_empty() || !farther || monitor.is_stopped() {
+                return walked;
+            }
+            self.reach *= 2;
+        }
     }
 
     /// The open questions about a position: those that are asked first, and the others. If a side
@@ -498,7 +509,7 @@ fn choose(slices: &Slices, walked: Walked, update: u64) -> NextSlices {
 }
 
 /// Those of endings that are read, and those without pieces: they are small. Others as many as take
-/// no more work than to bring all up to date once they are open.
+/// a quarter of the work of the last update, in which what was opened for it is part.
 fn chosen(slices: &Slices, mut all: Vec<(Key, Met)>, update: u64) -> Vec<Key> {
     let most = |of_each: u64, least: usize| least.max((update / 4 / of_each) as usize);
     let budget = (slices.count() / 4).max(60);
@@ -522,5 +533,13 @@ fn chosen(slices: &Slices, mut all: Vec<(Key, Met)>, update: u64) -> Vec<Key> {
     if chosen.is_empty() {
         chosen.extend(all.iter().take(most(TWO_PIECES, 2)).map(|(key, _)| *key));
     }
+
+    // There is room for each of them, and has to be for all.
+    let mut left = slices.room;
+    chosen.retain(|key| {
+        let fits = key.needs() <= left;
+        left = left.saturating_sub(key.needs());
+        fits
+    });
     chosen
 }

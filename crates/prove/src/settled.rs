@@ -37,6 +37,7 @@ fn settle(guess: &mut Codes, turn: Color, [least, most]: [&Codes; 2]) {
     match guess {
         Codes::Narrow(codes) => settle_codes(codes, against, favouring),
         Codes::Wide(codes) => settle_codes(codes, against, favouring),
+        // Those of a guess are changed before they are stored.
         Codes::Stored(_) => {}
     }
 }

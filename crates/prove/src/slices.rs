@@ -358,9 +358,9 @@ impl Slices {
         }
 
         // Side by side: often there is only one slice of a rank.
-        let played = |game: SliceGame| games[game as usize].then(|| play(game)).transpose();
-        let bounds = || rayon::join(|| played(SliceGame::Least), || played(SliceGame::Most));
-        let ((least, most), guess) = rayon::join(bounds, || played(SliceGame::Guess));
+        let if_asked = |game: SliceGame| games[game as usize].then(|| play(game)).transpose();
+        let bounds = || rayon::join(|| if_asked(SliceGame::Least), || if_asked(SliceGame::Most));
+        let ((least, most), guess) = rayon::join(bounds, || if_asked(SliceGame::Guess));
         let (least, most) = (least?.map(Arc::new), most?.map(Arc::new));
         let guess = guess?.map(|guess| {
             let bounds = [(&least, SliceGame::Least), (&most, SliceGame::Most)];

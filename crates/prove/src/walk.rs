@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use hoffman_board::shakmaty::{Chess, EnPassantMode, Move, Position as _, zobrist::Zobrist64};
-use hoffman_board::{Color, FuturemoveKind, Outcome, OutcomeBounds, Rank};
+use hoffman_board::{Bitboard, Color, FuturemoveKind, Outcome, OutcomeBounds, Rank};
 use hoffman_solve::{Leaving, Monitor};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -210,13 +210,15 @@ impl Walk<'_> {
     /// The captures of a piece that has just promoted that may keep the answer. What is behind one
     /// has a man less than the slice with the piece, which need not be opened then.
     fn takes_promoted(&self, position: &Chess) -> Vec<WalkStep> {
-        let last = position.turn().fold_wb(Rank::First, Rank::Eighth);
+        let (board, turn) = (position.board(), position.turn());
+        let last = Bitboard::from_rank(turn.fold_wb(Rank::First, Rank::Eighth));
+        let pieces = board.by_color(turn.other()) & !board.kings() & last;
+        if pieces.is_empty() {
+            return Vec::new();
+        }
         let mut moves = self.slices.moves(position);
-        moves.retain(|m| {
-            m.is_capture()
-                && m.to().rank() == last
-                && self.slices.looks_at_promoted(position, m.to())
-        });
+        moves
+            .retain(|m| pieces.contains(m.to()) && self.slices.looks_at_promoted(position, m.to()));
         let known = self.slices.known_behind(position, &moves);
         played(position, self.best(moves.into_iter().zip(known)))
     }
