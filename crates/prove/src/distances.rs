@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use hoffman_board::shakmaty::{Chess, Position as _};
-use hoffman_board::{Color, Value};
-use hoffman_solve::{Leaving, Monitor, SolveError, SolveOptions, solve_one_slice};
+use hoffman_board::{Color, Material, Value};
+use hoffman_solve::{Leaving, Monitor, SolveError, SolveOptions, Tables, solve_one_slice};
 use hoffman_space::{Code as _, NormalForm, SliceValues, TableValues};
 use rayon::prelude::*;
 
 use crate::key::{Key, SliceFamily, key_of, layout_of};
 use crate::known::{promoted_slices, right, value};
-use crate::slices::{SliceGame, Slices};
+use crate::slices::{KnownValues, SliceGame, Slices, solve_ending};
 
 /// The open slices, solved once more in one of the bounds, with distances.
 ///
@@ -20,6 +20,7 @@ use crate::slices::{SliceGame, Slices};
 pub(crate) struct DistanceSearch<'s> {
     pub(crate) slices: &'s Slices,
     game: SliceGame,
+    whole: Tables,
     families: HashMap<SliceFamily, TableValues>,
 }
 
@@ -30,7 +31,8 @@ impl<'s> DistanceSearch<'s> {
         game: SliceGame,
         monitor: &dyn Monitor,
     ) -> Result<DistanceSearch<'s>, SolveError> {
-        let mut distances = DistanceSearch { slices, game, families: HashMap::new() };
+        let whole = whole_endings(slices, monitor)?;
+        let mut distances = DistanceSearch { slices, game, whole, families: HashMap::new() };
         for keys in slices.in_order() {
             let solved: Vec<(Key, SliceValues)> = keys
                 .into_par_iter()
@@ -49,10 +51,11 @@ impl<'s> DistanceSearch<'s> {
     }
 
     fn solve(&self, key: &Key, monitor: &dyn Monitor) -> Result<SliceValues, SolveError> {
-        let tables = |key: &Key| {
+        let open = |key: &Key| {
             self.families.get(&key.family).filter(|table| table.find(key.pawns).is_some())
         };
-        let behind = |leaving: &Leaving| self.slices.behind(self.game, key, leaving, &tables);
+        let values = KnownValues { whole: &self.whole, open: &open };
+        let behind = |leaving: &Leaving| self.slices.behind(self.game, key, leaving, &values);
         let assumptions = &self.slices.assumptions;
         let layout = layout_of(&key.family, assumptions);
         let (rules, options) = (assumptions.rules(), SolveOptions::default());
@@ -62,7 +65,8 @@ impl<'s> DistanceSearch<'s> {
     /// The value of a position in this bound; none if its slice is not open.
     pub(crate) fn value_of(&self, position: &Chess) -> Option<Value> {
         let (key, placed) = key_of(position, &self.slices.assumptions);
-        let whole = self.slices.value_of_whole(&key, &placed, (position.turn(), right(position)));
+        let at = (position.turn(), right(position));
+        let whole = self.slices.value_in_whole(&self.whole, &key, &placed, at);
         let told = |key: &Key| value(self.families.get(&key.family)?, key, &placed, position);
         let best = || {
             let told = promoted_slices(&key, &placed).filter_map(|key| told(&key));
@@ -82,4 +86,16 @@ impl<'s> DistanceSearch<'s> {
         let code = i32::from(u16::from_value(value));
         if turn == side { code } else { -code }
     }
+}
+
+/// The endings that are there as a whole, with distances: those that were solved are solved anew,
+/// as only their outcomes were kept.
+fn whole_endings(slices: &Slices, monitor: &dyn Monitor) -> Result<Tables, SolveError> {
+    let is_read = |ending: &Material| slices.endings_read.contains(ending);
+    let (read, solved): (Vec<_>, Vec<_>) = slices.whole.iter().partition(|entry| is_read(entry.0));
+    let mut whole: Tables = read.into_iter().map(|(e, table)| (*e, Arc::clone(table))).collect();
+    for (ending, _) in solved {
+        solve_ending(ending, &mut whole, &SolveOptions::default(), monitor)?;
+    }
+    Ok(whole)
 }

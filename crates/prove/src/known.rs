@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hoffman_board::shakmaty::{Chess, EnPassantMode, Move, MoveList, Position as _};
 use hoffman_board::{Color, Outcome, OutcomeBounds, Role, Square, Value};
+use hoffman_solve::Tables;
 use hoffman_space::{Layout, Orientation, SliceValues, TableValues, side};
 
 use crate::assumptions::AssumedResult;
@@ -117,7 +118,19 @@ impl Slices {
         placed: &[Placed],
         (turn, right): (Color, Option<u8>),
     ) -> Option<Value> {
-        let (table, swapped) = self.whole(&key.family.material)?;
+        self.value_in_whole(&self.whole, key, placed, (turn, right))
+    }
+
+    /// The same with the values of these endings.
+    pub(crate) fn value_in_whole(
+        &self,
+        whole: &Tables,
+        key: &Key,
+        placed: &[Placed],
+        (turn, right): (Color, Option<u8>),
+    ) -> Option<Value> {
+        let (normal, swapped) = key.family.material.normalized();
+        let table = whole.get(&normal).filter(|_| self.is_whole(&key.family.material))?;
         let seen = |color: Color| if swapped { color.other() } else { color };
         let placed: Vec<Placed> = placed
             .iter()
@@ -147,7 +160,7 @@ impl<'s> Neighbours<'s> {
         let (key, placed) = key_of(position, &slices.assumptions);
         if key.pieces() > 1
             || !slices.assumptions.is_empty()
-            || slices.whole(&key.family.material).is_some()
+            || slices.has_whole(&key.family.material)
         {
             return None;
         }

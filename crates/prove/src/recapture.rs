@@ -45,7 +45,7 @@ impl Slices {
         let mut codes = [Color::White, Color::Black].map(|_| vec![u8::ILLEGAL; layout.len()]);
 
         // Most often nothing is known yet.
-        let known = self.is_open(&behind) || self.whole(&behind.family.material).is_some();
+        let known = self.is_open(&behind) || self.has_whole(&behind.family.material);
         let squares = Square::ALL.into_iter().filter(|_| known);
 
         for own in squares.filter(|&own| own != square) {

@@ -40,6 +40,13 @@ struct Open {
     exact: bool,
 }
 
+/// Where a move out of an open slice leads.
+struct Link {
+    behind: Key,
+    /// The slice of the piece that has just promoted, if it is to be opened.
+    just_promoted: Option<Key>,
+}
+
 /// Values of a slice, and what is new about them.
 struct SolvedSlice {
     key: Key,
@@ -51,12 +58,20 @@ struct SolvedSlice {
     exact: Option<Arc<SliceValues>>,
 }
 
+/// Where the values of a game are.
+pub(crate) struct KnownValues<'t, 'f> {
+    /// Those of endings that are there as a whole.
+    pub(crate) whole: &'t Tables,
+    /// The table with an open slice.
+    pub(crate) open: &'f dyn Fn(&Key) -> Option<&'t TableValues>,
+}
+
 /// All slices that are open.
 #[derive(Default)]
 pub(crate) struct Slices {
     pub(crate) assumptions: Assumptions,
-    /// Endings of which all values are there: small ones that were solved, and others that were
-    /// read.
+    /// Endings of which all values are there: small ones that were solved, of which the outcomes
+    /// are kept, and others that were read.
     pub(crate) whole: Tables,
     pub(crate) endings: Option<Arc<dyn Endings>>,
     /// The endings that were read.
@@ -157,13 +172,19 @@ impl Slices {
     /// to wait.
     fn added(&mut self, keys: &[Key], monitor: &dyn Monitor) -> Result<Stale, SolveError> {
         let (mut stale, mut waiting) = (Stale::default(), std::mem::take(&mut self.waiting));
+        let (mut new, mut seen) = (Vec::new(), FxHashSet::default());
         for &key in keys {
             // Of many that were to be read some may be too much, and too large to be opened.
-            if !self.read_leaf(&key, &mut waiting, monitor)? && key.needs() <= self.room {
-                self.add(key, &mut stale, monitor)?;
+            if !self.read_leaf(&key, &mut waiting, monitor)?
+                && key.needs() <= self.room
+                && !self.is_open(&key)
+                && seen.insert(key)
+            {
+                new.push(key);
             }
         }
         self.waiting = waiting;
+        self.add(new, &mut stale, monitor)?;
         Ok(stale)
     }
 
@@ -204,37 +225,73 @@ impl Slices {
         self.open.get(key).is_some_and(|open| open.exact)
     }
 
-    /// Opens a slice without a look at its positions yet.
+    /// Opens slices without a look at their positions yet, and those of pieces that have just
+    /// promoted behind them.
     fn add(
         &mut self,
-        key: Key,
+        mut keys: Vec<Key>,
         stale: &mut Stale,
         monitor: &dyn Monitor,
     ) -> Result<(), SolveError> {
-        if self.open.contains_key(&key) {
-            return Ok(());
-        }
-        let leavings = self.leavings_of(&key, monitor)?;
-        for leaving in &leavings {
-            if self.is_whole(&leaving.material) {
-                continue;
+        while !keys.is_empty() {
+            for key in &keys {
+                self.add_family(key.family);
             }
-            for behind in self.targets(&key, leaving) {
-                // Off the squares of a piece that has just promoted.
-                if behind != key {
-                    self.use_by(behind, key);
-                    self.guess_races(&behind);
-                }
-                if let Some(just_promoted) = self.just_promoted(&key, &behind, leaving) {
-                    self.use_by(just_promoted, key);
-                    self.add(just_promoted, stale, monitor)?;
+            let leavings: Vec<Vec<Leaving>> =
+                keys.par_iter().map(|key| self.leavings_of(key)).collect();
+            for leaving in leavings.iter().flatten() {
+                if self.is_whole(&leaving.material) {
+                    self.solve_whole(leaving.material, monitor)?;
                 }
             }
+            for (&key, mut leavings) in keys.iter().zip(leavings) {
+                if let Some(promoted) = self.recapture(&key) {
+                    let behind = Slices::after_recapture(&key, promoted);
+                    leavings.retain(|leaving| Key::of(leaving.material, leaving.pawns) == behind);
+                }
+                self.open.insert(key, Open { leavings, exact: false });
+                self.forget_races(&key);
+                stale.add(self.rank(&key), key, [true; 3]);
+            }
+            keys = self.link(&keys);
         }
-        self.open.insert(key, Open { leavings, exact: false });
-        self.forget_races(&key);
-        stale.add(self.rank(&key), key, [true; 3]);
         Ok(())
+    }
+
+    /// Notes what lies behind slices that were just opened. Returns the slices of pieces that have
+    /// just promoted there that are to be opened too.
+    fn link(&mut self, keys: &[Key]) -> Vec<Key> {
+        let links: Vec<Vec<Link>> = keys.par_iter().map(|key| self.links_of(key)).collect();
+        let (mut new, mut promoted) = (Vec::new(), Vec::new());
+        let mut seen = FxHashSet::default();
+        let links = keys.iter().zip(&links);
+        for (&key, link) in links.flat_map(|(key, of)| of.iter().map(move |link| (key, link))) {
+            if self.use_by(link.behind, key) {
+                new.push(link.behind);
+            }
+            if let Some(just_promoted) = link.just_promoted {
+                self.use_by(just_promoted, key);
+                if !self.is_open(&just_promoted) && seen.insert(just_promoted) {
+                    promoted.push(just_promoted);
+                }
+            }
+        }
+        self.guess_races(new);
+        promoted
+    }
+
+    /// What the moves out of an open slice lead to that is not there as a whole.
+    fn links_of(&self, key: &Key) -> Vec<Link> {
+        let leavings = self.open[key].leavings.iter();
+        let leavings = leavings.filter(|leaving| !self.is_whole(&leaving.material));
+        let links = leavings.flat_map(|leaving| {
+            let targets = self.targets(key, leaving).into_iter();
+            targets.map(move |behind| Link {
+                behind,
+                just_promoted: self.just_promoted(key, &behind, leaving),
+            })
+        });
+        links.collect()
     }
 
     /// The slice of a piece that has just promoted, if it is to be opened beside the one before.
@@ -247,62 +304,65 @@ impl Slices {
         (!is_posted).then_some(Key { family, ..*behind })
     }
 
-    /// The moves out of a slice that are looked at. The endings behind them that are solved as a
-    /// whole are solved.
-    fn leavings_of(
-        &mut self,
-        key: &Key,
-        monitor: &dyn Monitor,
-    ) -> Result<Vec<Leaving>, SolveError> {
-        let family @ SliceFamily { material, .. } = key.family;
-        let new = || {
+    /// Makes room for the values of slices of a family.
+    fn add_family(&mut self, family: SliceFamily) {
+        let assumptions = &self.assumptions;
+        self.families.entry(family).or_insert_with(|| {
             GAMES.map(|_| {
-                let layout = layout_of(&family, &self.assumptions);
-                TableValues::with_layout(material, layout, NormalForm::None, [])
+                let layout = layout_of(&family, assumptions);
+                TableValues::with_layout(family.material, layout, NormalForm::None, [])
             })
-        };
-        let tables = self.families.entry(family).or_insert_with(new);
-        let mut leavings = leavings(&tables[0].layout, key.pawns, self.assumptions.rules().by_role);
+        });
+    }
+
+    /// The moves out of a slice that are looked at.
+    fn leavings_of(&self, key: &Key) -> Vec<Leaving> {
+        let by_role = self.assumptions.rules().by_role;
+        let mut leavings = leavings(self.layout(key), key.pawns, by_role);
         leavings.retain(|leaving| {
             let ruled = self.assumptions.of_leaving(key.pawns, leaving);
             ruled.is_none() && !self.targets(key, leaving).is_empty()
         });
-        for leaving in &leavings {
-            if self.is_whole(&leaving.material) {
-                self.solve_whole(leaving.material, monitor)?;
-            }
-        }
-        if let Some(promoted) = self.recapture(key) {
-            let behind = Slices::after_recapture(key, promoted);
-            leavings.retain(|leaving| Key::of(leaving.material, leaving.pawns) == behind);
-        }
-        Ok(leavings)
+        leavings
     }
 
-    fn use_by(&mut self, key: Key, user: Key) {
+    /// Notes that moves lead from one slice to another. Whether none was known to lead there.
+    fn use_by(&mut self, key: Key, user: Key) -> bool {
+        // Off the squares of a piece that has just promoted.
+        if key == user {
+            return false;
+        }
         let users = self.users.entry(key).or_default();
-        if !users.contains(&user) {
+        let is_new = users.is_empty();
+        // Those of a slice come one after another.
+        if users.last() != Some(&user) && !users.contains(&user) {
             users.push(user);
         }
+        is_new
     }
 
-    /// Looks for pawns that cannot be caught in a slice without pieces.
-    fn guess_races(&mut self, key: &Key) {
-        let material = key.family.material;
-        let Key { family, .. } = Key::of(material, key.pawns);
-        if key.pieces() > 0 || self.is_open(key) || !self.has_squares(&family) {
-            return;
-        }
-        let table = self.races.entry(material).or_insert_with(|| {
-            let layout = layout_of(&family, &self.assumptions);
-            TableValues::with_layout(material, layout, NormalForm::None, [])
+    /// Looks for pawns that cannot be caught in slices without pieces.
+    fn guess_races(&mut self, mut keys: Vec<Key>) {
+        keys.retain(|key| {
+            key.pieces() == 0 && !self.is_open(key) && self.has_squares(&race_family(key))
         });
-        if table.slices.contains_key(&key.pawns) {
-            return;
+        for key in &keys {
+            self.races.entry(key.family.material).or_insert_with(|| {
+                let layout = layout_of(&race_family(key), &self.assumptions);
+                TableValues::with_layout(key.family.material, layout, NormalForm::None, [])
+            });
         }
-        if let Some(races) = guess::races(&table.layout, key.pawns) {
+        let races = |key: &Key| {
+            let layout = &self.races[&key.family.material].layout;
+            Some((*key, guess::races(layout, key.pawns)?))
+        };
+        let found: Vec<(Key, SliceValues)> = keys.par_iter().filter_map(races).collect();
+        for (key, races) in found {
+            self.forget_races(&key);
             self.bytes += bytes(&races);
-            table.slices.insert(key.pawns, OnceLock::from(Arc::new(races)));
+            if let Some(table) = self.races.get_mut(&key.family.material) {
+                table.slices.insert(key.pawns, OnceLock::from(Arc::new(races)));
+            }
         }
     }
 
@@ -319,15 +379,10 @@ impl Slices {
         if self.read(&material, monitor)? {
             return Ok(());
         }
-        let options = SolveOptions { keep: true, ..SolveOptions::default() };
-        for job in complete([material]) {
-            if !self.whole.contains_key(&job.material) {
-                let mut table = TableValues::new(job.material, job.slices());
-                solve_table(&mut table, &self.whole, &options, monitor)?;
-                self.bytes += table.bytes();
-                self.whole.insert(job.material, Arc::new(table));
-            }
-        }
+        let options = SolveOptions { outcomes: true, ..SolveOptions::default() };
+        let before = bytes_of_tables(&self.whole);
+        solve_ending(&material, &mut self.whole, &options, monitor)?;
+        self.bytes += bytes_of_tables(&self.whole) - before;
         Ok(())
     }
 
@@ -347,8 +402,9 @@ impl Slices {
         let play = |game: SliceGame| {
             let options =
                 SolveOptions { outcomes: game != SliceGame::Guess, ..SolveOptions::default() };
-            let tables = |key: &Key| self.played(game, key);
-            let behind = |leaving: &Leaving| self.behind(game, key, leaving, &tables);
+            let open = |key: &Key| self.played(game, key);
+            let values = KnownValues { whole: &self.whole, open: &open };
+            let behind = |leaving: &Leaving| self.behind(game, key, leaving, &values);
             let rules = self.assumptions.rules();
             solve_one_slice(layout, key.pawns, rules, &behind, &options, monitor)
         };
@@ -385,13 +441,13 @@ impl Slices {
         })
     }
 
-    /// What is known of the positions behind a move, in a game whose values are in `tables`.
+    /// What is known of the positions behind a move, in a game with these values.
     pub(crate) fn behind<'t>(
         &'t self,
         game: SliceGame,
         from: &Key,
         leaving: &Leaving,
-        tables: &dyn Fn(&Key) -> Option<&'t TableValues>,
+        values: &KnownValues<'t, '_>,
     ) -> Behind<'t> {
         let Leaving { color, material, pawns, promoted, .. } = *leaving;
         if let Some(ruling) = self.assumptions.of_leaving(from.pawns, leaving) {
@@ -400,11 +456,11 @@ impl Slices {
         }
         if self.is_whole(&material) {
             let (normal, swapped) = material.normalized();
-            return Behind { tables: vec![(&self.whole[&normal], swapped)], rest: None };
+            return Behind { tables: vec![(&values.whole[&normal], swapped)], rest: None };
         }
 
         let keys = self.targets(from, leaving);
-        let open = keys.iter().filter(|key| *key != from).filter_map(tables);
+        let open = keys.iter().filter(|key| *key != from).filter_map(values.open);
         let mut known: Vec<(&TableValues, bool)> = open.map(|table| (table, false)).collect();
         if known.len() == keys.len() {
             // A capture may end where the piece may not stand, or start where it may not leave.
@@ -413,7 +469,7 @@ impl Slices {
         }
 
         let just_promoted = keys.iter().filter(|_| promoted.is_some()).filter_map(|key| {
-            tables(&Key { family: SliceFamily { promoted, ..key.family }, pawns })
+            (values.open)(&Key { family: SliceFamily { promoted, ..key.family }, pawns })
         });
         let races = self.races(&material).filter(|_| game == SliceGame::Guess);
         known.extend(just_promoted.chain(races).map(|table| (table, false)));
@@ -475,7 +531,7 @@ impl Slices {
     }
 
     /// Whether an ending is solved or read as a whole, by the rules alone.
-    fn is_whole(&self, material: &Material) -> bool {
+    pub(crate) fn is_whole(&self, material: &Material) -> bool {
         if self.has_read() && self.endings_read.contains(&material.normalized().0) {
             return true;
         }
@@ -483,13 +539,9 @@ impl Slices {
         is_small && !self.assumptions.concern_pieces()
     }
 
-    /// The values of an ending that is there as a whole, and whether its colours are exchanged.
-    pub(crate) fn whole(&self, material: &Material) -> Option<(&TableValues, bool)> {
-        if !self.is_whole(material) {
-            return None;
-        }
-        let (normal, swapped) = material.normalized();
-        self.whole.get(&normal).map(|table| (table.as_ref(), swapped))
+    /// Whether an ending is there as a whole.
+    pub(crate) fn has_whole(&self, material: &Material) -> bool {
+        self.is_whole(material) && self.whole.contains_key(&material.normalized().0)
     }
 
     /// Where the values of an open slice have their places.
@@ -521,6 +573,27 @@ impl Slices {
     }
 }
 
+/// Solves an ending without pawns and those behind it that are not there yet.
+pub(crate) fn solve_ending(
+    ending: &Material,
+    tables: &mut Tables,
+    options: &SolveOptions,
+    monitor: &dyn Monitor,
+) -> Result<(), SolveError> {
+    for job in complete([*ending]) {
+        if !tables.contains_key(&job.material) {
+            let mut table = TableValues::new(job.material, job.slices());
+            solve_table(&mut table, tables, options, monitor)?;
+            tables.insert(job.material, Arc::new(table));
+        }
+    }
+    Ok(())
+}
+
+fn bytes_of_tables(tables: &Tables) -> usize {
+    tables.values().map(|table| table.bytes()).sum()
+}
+
 /// What an outcome after so many moves is worth to a side.
 fn worth(outcome: Outcome, color: Color, moves: u16) -> Value {
     match outcome.winner() {
@@ -542,6 +615,11 @@ fn bytes_of(tables: &[TableValues; 3], pawns: PawnSquares) -> usize {
     // Of an exact slice the bounds and the guess are one.
     let exact = matches!(values, [Some(a), Some(b), _] if Arc::ptr_eq(a, b));
     values.iter().flatten().take(if exact { 1 } else { 3 }).map(|v| bytes(v)).sum()
+}
+
+/// What races are guessed for: wherever the kings stand.
+fn race_family(key: &Key) -> SliceFamily {
+    Key::of(key.family.material, key.pawns).family
 }
 
 /// What the values of a slice take.

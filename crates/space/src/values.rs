@@ -144,7 +144,8 @@ impl Codes {
         match self {
             Codes::Narrow(codes) => codes[offset].value(),
             Codes::Wide(codes) => codes[offset].value(),
-            Codes::Stored(stored) => stored.read_one::<u16>(offset).value(),
+            Codes::Stored(stored) if stored.wide => stored.read_one::<u16>(offset).value(),
+            Codes::Stored(stored) => stored.read_one::<u8>(offset).value(),
         }
     }
 
@@ -214,8 +215,8 @@ impl Codes {
         Codes::packed(packed, len)
     }
 
-    /// The same codes in four bits each, if they have one byte and are of no more than sixteen
-    /// kinds. They are not to be changed then.
+    /// The same codes in as few bits as tell those near each other apart, if they have one byte.
+    /// They are not to be changed then.
     pub fn in_few_bits(self) -> Codes {
         let few = |codes: &Vec<u8>| {
             let store = Arc::new(FewCodes::of(codes)?);
@@ -327,8 +328,8 @@ pub struct SliceValues {
 }
 
 impl SliceValues {
-    /// The same values, those that are of few kinds in four bits each. They are not to be changed
-    /// then.
+    /// The same values in as few bits as tell those near each other apart, where they have one
+    /// byte. They are not to be changed then.
     pub fn in_few_bits(mut self) -> SliceValues {
         self.codes = self.codes.map(Codes::in_few_bits);
         let rights = self.en_passant.into_iter();
