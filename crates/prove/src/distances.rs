@@ -59,7 +59,8 @@ impl<'s> DistanceSearch<'s> {
         let assumptions = &self.slices.assumptions;
         let layout = layout_of(&key.family, assumptions);
         let (rules, options) = (assumptions.rules(), SolveOptions::default());
-        solve_one_slice(&layout, key.pawns, rules, &behind, &options, monitor)
+        let solved = solve_one_slice(&layout, key.pawns, rules, &behind, &options, monitor)?;
+        Ok(solved.in_few_bits())
     }
 
     /// The value of a position in this bound; none if its slice is not open.
