@@ -16,6 +16,7 @@ mod endings;
 mod guess;
 mod key;
 mod known;
+mod links;
 mod opened;
 mod posted;
 mod prover;

@@ -364,6 +364,12 @@ impl SliceValues {
         longest
     }
 
+    /// The size in memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        let rights = self.en_passant.iter().map(|right| &right.codes);
+        self.codes.iter().chain(rights).map(Codes::bytes).sum()
+    }
+
     /// Whether the slice's values need two bytes.
     pub fn is_wide(&self) -> bool {
         self.codes.iter().any(Codes::is_wide)
@@ -462,14 +468,7 @@ impl TableValues {
 
     /// The size in memory of what is solved, in bytes.
     pub fn bytes(&self) -> usize {
-        self.slices
-            .values()
-            .filter_map(OnceLock::get)
-            .map(|s| {
-                let rights = s.en_passant.iter().map(|e| &e.codes);
-                s.codes.iter().chain(rights).map(Codes::bytes).sum::<usize>()
-            })
-            .sum()
+        self.slices.values().filter_map(OnceLock::get).map(|slice| slice.bytes()).sum()
     }
 }
 
