@@ -1,10 +1,10 @@
 //! Containers of solved values: one code a position in the order of the layout.
 
-use std::collections::HashMap;
 use std::ops::{Add as _, AddAssign, Div, Mul, Sub as _, SubAssign};
 use std::sync::{Arc, OnceLock};
 
 use hoffman_board::{Color, Material, Value};
+use rustc_hash::FxHashMap;
 
 use crate::code::Code;
 use crate::few::FewCodes;
@@ -397,7 +397,7 @@ pub struct TableValues {
     /// Which structures share a slice.
     pub form: NormalForm,
     /// The slices by normal form; filled one by one while the ending is being solved.
-    pub slices: HashMap<PawnSquares, OnceLock<Arc<SliceValues>>>,
+    pub slices: FxHashMap<PawnSquares, OnceLock<Arc<SliceValues>>>,
 }
 
 impl TableValues {
