@@ -285,6 +285,10 @@ pub(crate) struct SolveArgs {
     /// came.
     #[arg(long, value_name = "FILE", conflicts_with = "tables")]
     pub(crate) resume: Option<PathBuf>,
+    /// Look at the positions that arise one by one, instead of all squares of the pieces at once:
+    /// where most men cannot move, or may not.
+    #[arg(long, conflicts_with_all = ["tables", "resume", "syzygy", "explain"])]
+    pub(crate) one_by_one: bool,
     /// End a proof after so many seconds, with what is proven by then.
     #[arg(long, value_name = "SECONDS", conflicts_with = "tables")]
     pub(crate) time: Option<u64>,

@@ -19,6 +19,7 @@ enum Excluded {
         squares: Bitboard,
         text: String,
     },
+    ToAttacked,
     /// A pattern as in control files.
     Moves(String),
 }
@@ -41,6 +42,12 @@ impl Exclusion {
     pub fn to(text: &str) -> Result<Exclusion, WhatIfError> {
         let (squares, text) = (squares(text)?, text.to_owned());
         Ok(Exclusion(Excluded::To { squares, text }))
+    }
+
+    /// Moves that end on a square that the other side attacks.
+    #[must_use]
+    pub fn to_attacked() -> Exclusion {
+        Exclusion(Excluded::ToAttacked)
     }
 
     /// All captures.
@@ -75,6 +82,7 @@ impl Exclusion {
         Ok(match self.0 {
             Excluded::From { squares, text } => WhatIf::ExcludedFrom { color, squares, text },
             Excluded::To { squares, text } => WhatIf::ExcludedTo { color, squares, text },
+            Excluded::ToAttacked => WhatIf::ExcludedToAttacked(color),
             Excluded::Moves(pattern) => WhatIf::Forbidden(MovesOfSide::of(color, &pattern)?),
         })
     }

@@ -34,6 +34,7 @@ pub struct ProveOptions {
     distance: bool,
     line: bool,
     explanation: bool,
+    one_by_one: bool,
     certificate: Option<PathBuf>,
     resume: Option<PathBuf>,
     what_if: Vec<WhatIf>,
@@ -76,6 +77,14 @@ impl ProveOptions {
     #[must_use]
     pub fn explanation(self, explanation: bool) -> ProveOptions {
         ProveOptions { explanation, ..self }
+    }
+
+    /// Whether the positions that arise are looked at one by one, as many as memory allows, instead
+    /// of slices with the pieces on all squares. No tables at hand are used then. Where slices do
+    /// not fit, and under assumptions about attacked squares, that is done anyway.
+    #[must_use]
+    pub fn one_by_one(self, one_by_one: bool) -> ProveOptions {
+        ProveOptions { one_by_one, ..self }
     }
 
     /// Something that is assumed of the moves of a side. The first assumption about a move counts.
@@ -186,7 +195,10 @@ pub struct Effort {
     pub assumed: Value,
     /// How many legal moves are decided.
     pub decided: usize,
-    /// The slices that are open: pawn structures with the pieces on the board.
+    /// Whether positions are looked at one by one, and no slices opened.
+    pub one_by_one: bool,
+    /// The slices that are open: pawn structures with the pieces on the board. Or the positions
+    /// that were looked at.
     pub open: usize,
     /// Those that are known to be reached, open or not.
     pub known: usize,
@@ -218,6 +230,10 @@ pub fn proved_in_words(value: Value, turn: Color) -> String {
 /// second.
 const CHEAP: u64 = 100_000_000;
 
+/// Where the pieces can stand in too many ways positions of chess are looked at one by one in so
+/// many bytes: a second's work.
+const TRIED: usize = 1 << 29;
+
 /// Proves whether a position is won, drawn or lost, with any number of men, or as much of that as
 /// time and memory allow. What is proved is certain whenever the work ends: a position that nobody
 /// could decide is at least, or at most, a draw, or unknown.
@@ -234,7 +250,8 @@ const CHEAP: u64 = 100_000_000;
 ///
 /// # Errors
 /// The position is none of chess, or has castling rights. [`Error::Vast`]: its pieces alone can
-/// stand in more ways than fit into memory. [`Error::Probe`]: a folder of tables cannot be listed.
+/// stand in more ways than fit into memory, and a look at the positions that arise from it, one by
+/// one, comes to no end soon. [`Error::Probe`]: a folder of tables cannot be listed.
 /// [`Error::Assumption`]: what is assumed does not fit the position. [`Error::Certificate`],
 /// [`Error::Search`]: there is no place to write to, or what the search is to go on from is of
 /// another one.
@@ -255,15 +272,17 @@ pub fn prove(
     let watch =
         Watch { cancel: options.cancel_request(), end: asked.time.map(|time| began + time) };
     let limits = Limits { memory: memory(options) };
-    let at_hand = (is_chess && !asked.wants_strategies())
+    let at_hand = (is_chess && !asked.wants_strategies() && !asked.one_by_one)
         .then(|| AtHand::of(options, asked.distance, watch.clone(), limits.memory).map(Arc::new))
         .transpose()?;
 
     let is_known = || at_hand.as_ref().is_some_and(|tables| tables.look_up(&chess).is_some());
-    if !hoffman_prove::fits(&chess, limits) && !is_known() {
-        return Err(Error::Vast(Box::new(Whole::behind(&position))));
-    }
+    let too_large = !hoffman_prove::fits(&chess, limits) && !is_known();
+    // Of chess there are few positions or far too many.
+    let tried = too_large && is_chess && !asked.one_by_one;
+    let limits = if tried { Limits { memory: limits.memory.min(TRIED) } } else { limits };
     let prover = Prover::new(chess.clone(), limits).assuming(assumptions);
+    let prover = if too_large || asked.one_by_one { prover.one_by_one() } else { prover };
     let prover = at_hand.iter().fold(prover, |prover, tables| prover.knowing(tables.clone()));
     let prover = asked.goal.iter().fold(prover, |prover, goal| prover.asking(goal.asks_of()));
 
@@ -273,6 +292,10 @@ pub fn prove(
 
     options.install(|| {
         let mut prover = work.search(prover, file.as_mut(), &watch, progress)?;
+        let nothing = prover.progress().bounds == OutcomeBounds::UNKNOWN;
+        if tried && nothing && !watch.is_stopped() {
+            return Err(Error::Vast(Box::new(Whole::behind(&position))));
+        }
         if let Some(file) = file {
             file.write(&prover.opened())?;
         }
@@ -435,6 +458,7 @@ impl ProofCall<'_> {
         Effort {
             assumed: self.values(of.bounds).1,
             decided: of.decided.0,
+            one_by_one: of.one_by_one,
             open: of.open,
             known: of.known,
             positions: of.positions,

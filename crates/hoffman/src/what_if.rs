@@ -59,6 +59,8 @@ pub enum WhatIf {
         /// The squares as they were written.
         text: String,
     },
+    /// A side loses by moving a man to a square that the other side attacks before the move.
+    ExcludedToAttacked(Color),
     /// A side wins by stalemate, whoever has no move.
     Stalemates(Color),
 }
@@ -252,6 +254,10 @@ impl fmt::Display for WhatIf {
             WhatIf::ExcludedTo { color, text, .. } => {
                 write!(f, "{} loses by moving a man to {text}", name(*color))
             }
+            WhatIf::ExcludedToAttacked(color) => {
+                let (own, other) = (name(*color), name(color.other()));
+                write!(f, "{own} loses by moving a man to a square that {other} attacks")
+            }
             WhatIf::Stalemates(color) => write!(f, "{} wins by stalemate", name(*color)),
         }
     }
@@ -362,6 +368,10 @@ impl WhatIf {
             }
             WhatIf::ExcludedTo { color, squares, .. } => {
                 assumptions.exclude_to(*color, *squares);
+                Ok((*color, Some(AssumedResult::Loses)))
+            }
+            WhatIf::ExcludedToAttacked(color) => {
+                assumptions.exclude_to_attacked(*color);
                 Ok((*color, Some(AssumedResult::Loses)))
             }
             WhatIf::Stalemates(color) => {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use hoffman_board::shakmaty::{Chess, Move, Position as _};
+use hoffman_board::shakmaty::{Chess, Move, MoveList, Position as _};
 use hoffman_board::{Bitboard, ByColor, Color, FuturemoveKind, Outcome, Role, Square};
 use hoffman_solve::{Leaving, SliceRules};
 use hoffman_space::PawnSquares;
@@ -39,6 +39,8 @@ pub struct Assumptions {
     from: HashMap<(Color, Role), Bitboard>,
     /// Where no move of a side may end.
     to: ByColor<Bitboard>,
+    /// Whether a side may not move to squares that the other one attacks.
+    attacked: ByColor<bool>,
     stalemates: Option<Color>,
 }
 
@@ -78,6 +80,19 @@ impl Assumptions {
         *self.to.get_mut(color) |= squares;
     }
 
+    /// A side loses by moving a man to a square that the other side attacks before the move. That is
+    /// known of positions looked at one by one alone, see [`Prover::one_by_one`].
+    ///
+    /// [`Prover::one_by_one`]: crate::Prover::one_by_one
+    pub fn exclude_to_attacked(&mut self, color: Color) {
+        *self.attacked.get_mut(color) = true;
+    }
+
+    /// Whether what happens to a move depends on where other men stand.
+    pub(crate) fn depend_on_attacks(&self) -> bool {
+        Color::ALL.into_iter().any(|color| *self.attacked.get(color))
+    }
+
     /// A side wins by stalemate, whoever has no move.
     pub fn win_stalemates(&mut self, color: Color) {
         self.stalemates = Some(color);
@@ -107,8 +122,21 @@ impl Assumptions {
         }
         let stays = m.from().is_some_and(|from| self.is_from(color, role, from));
         let becomes = m.promotion().unwrap_or(role);
-        let loses = stays || !self.squares(color, becomes).contains(to);
+        let attacked = || {
+            let board = position.board();
+            *self.attacked.get(color) && board.attacks_to(to, color.other(), board.occupied()).any()
+        };
+        let loses = stays || !self.squares(color, becomes).contains(to) || attacked();
         loses.then_some(AssumedResult::Loses)
+    }
+
+    /// The legal moves of a position but those that lose by what is assumed.
+    pub(crate) fn moves(&self, position: &Chess) -> MoveList {
+        let mut moves = position.legal_moves();
+        if !self.is_empty() {
+            moves.retain(|m| self.of_move(position, m) != Some(AssumedResult::Loses));
+        }
+        moves
     }
 
     /// What happens to moves that leave a slice; none if they are played as ever, but for those
@@ -192,7 +220,8 @@ impl Assumptions {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let places = self.squares.is_empty() && self.from.is_empty() && !self.excludes();
-        places && self.rulings.is_empty() && self.stalemates.is_none()
+        let attacks = self.depend_on_attacks();
+        places && !attacks && self.rulings.is_empty() && self.stalemates.is_none()
     }
 
     /// Whether a side may lose by what is assumed.

@@ -7,7 +7,6 @@ use hoffman_board::{Color, Outcome, OutcomeBounds, Role, Square, Value};
 use hoffman_solve::Tables;
 use hoffman_space::{Layout, Orientation, SliceValues, TableValues, side};
 
-use crate::assumptions::AssumedResult;
 use crate::guess;
 use crate::key::{Key, Placed, SliceFamily, Squares, key_of, squares_of};
 use crate::slices::{GAMES, SliceGame, Slices};
@@ -38,17 +37,6 @@ impl KnownSlice {
 }
 
 impl Slices {
-    /// The legal moves but those that lose by what is assumed.
-    pub(crate) fn moves(&self, position: &Chess) -> MoveList {
-        let mut moves = position.legal_moves();
-        if !self.assumptions.is_empty() {
-            let loses =
-                |m: &Move| self.assumptions.of_move(position, m) == Some(AssumedResult::Loses);
-            moves.retain(|m| !loses(m));
-        }
-        moves
-    }
-
     /// What is known of a position.
     pub(crate) fn known_of(&self, position: &Chess) -> KnownSlice {
         let (key, placed) = key_of(position, &self.assumptions);

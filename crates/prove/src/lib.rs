@@ -13,6 +13,7 @@
 mod assumptions;
 mod distances;
 mod endings;
+mod graph;
 mod guess;
 mod key;
 mod known;

@@ -11,10 +11,11 @@ use rustc_hash::FxHashSet;
 use crate::assumptions::Assumptions;
 use crate::distances::DistanceSearch;
 use crate::endings::{Endings, LookedUp};
+use crate::graph::{self, PositionGraph};
 use crate::key::{Key, key_of};
 use crate::known::after;
 use crate::slices::{SliceGame, Slices};
-use crate::strategy::{NoStrategy, ProvenStrategy, StrategyRoom};
+use crate::strategy::{Grounds, NoStrategy, ProvenStrategy, StrategyRoom};
 use crate::walk::{Met, Question, WalkMoves, WalkStart, Walked, Walks, walk};
 
 /// Positions looked at in the first walks.
@@ -28,6 +29,11 @@ const REACH_AHEAD: usize = 5_000;
 /// Positions evaluated when a slice with one piece is opened, or with two: both sides in each game.
 const ONE_PIECE: u64 = 3 * 2 * 64 * 64 * 64;
 const TWO_PIECES: u64 = 64 * ONE_PIECE;
+
+/// Positions looked at one by one between two looks at the limits, and before what is certain is
+/// worked out the first time, if they are not all; then always of twice as many.
+const POSITIONS_TOGETHER: usize = 1 << 14;
+const FEW_POSITIONS: usize = 1 << 20;
 
 /// What a position of a walk takes at most, in bytes, with what is kept of it to go on from.
 const WALKED: usize = 512;
@@ -46,7 +52,9 @@ pub struct ProofProgress {
     pub bounds: OutcomeBounds,
     /// How many legal moves there are whose outcome is certain, of how many.
     pub decided: (usize, usize),
-    /// Slices that are open, and known.
+    /// Whether positions are looked at one by one.
+    pub one_by_one: bool,
+    /// Slices that are open, and known; or positions that were looked at, and known.
     pub open: usize,
     /// See `open`.
     pub known: usize,
@@ -72,6 +80,8 @@ pub struct Prover {
     /// The side of which it is asked whether it wins; none if that is asked of both.
     winner: Option<Color>,
     slices: Slices,
+    /// The positions, if they are looked at one by one; then no slices are opened.
+    graph: Option<PositionGraph>,
     /// What somebody else knew of the position, and of those behind its legal moves, in their
     /// order.
     looked_up: Option<LookedUp>,
@@ -93,6 +103,7 @@ impl Prover {
             limits,
             winner: None,
             slices,
+            graph: None,
             looked_up: None,
             replies: Vec::new(),
             reach: FIRST_REACH,
@@ -106,8 +117,9 @@ impl Prover {
     #[must_use]
     pub fn assuming(mut self, assumptions: Assumptions) -> Prover {
         debug_assert_eq!(assumptions.misplaced(&self.position), None);
+        let one_by_one = assumptions.depend_on_attacks();
         self.slices.assumptions = assumptions;
-        self
+        if one_by_one { self.one_by_one() } else { self }
     }
 
     /// Takes the values of endings from somebody who knows them, instead of opening their slices,
@@ -125,20 +137,59 @@ impl Prover {
         Prover { winner: Some(winner), ..self }
     }
 
+    /// Looks at positions one by one instead of opening slices: at all that can arise, or as many as
+    /// there is memory for. That is for positions most of whose men cannot move, or may not, and
+    /// may have any pieces. Assumptions about attacked squares are known only so.
+    #[must_use]
+    pub fn one_by_one(mut self) -> Prover {
+        self.graph = Some(PositionGraph::new(&self.position));
+        self
+    }
+
     /// Whether what is asked is certain.
     fn is_answered(&self, known: OutcomeBounds) -> bool {
         questions(self.winner).all(|question| question.answer(known).is_some())
     }
 
     fn is_decided(&self, position: &Chess) -> bool {
-        self.is_answered(bounds(&self.slices, position))
+        self.is_answered(self.bounds_of(position))
     }
 
     /// Decides the position. `tell` says whether to go on.
     pub fn prove(&mut self, monitor: &dyn Monitor, tell: &mut dyn FnMut(&Prover) -> bool) {
         self.looked_up = self.slices.look_up(&self.position);
-        if self.looked_up.is_none() {
+        if self.looked_up.is_some() {
+            return;
+        }
+        if self.graph.is_some() {
+            self.look_one_by_one(monitor, tell);
+        } else {
             self.decide(&self.position.clone(), u64::MAX, monitor, tell);
+        }
+    }
+
+    /// Looks at positions until all are known, or the position is decided, or a limit is met.
+    fn look_one_by_one(&mut self, monitor: &dyn Monitor, tell: &mut dyn FnMut(&Prover) -> bool) {
+        let most = self.limits.memory / graph::POSITION;
+        let mut settled = FEW_POSITIONS;
+        loop {
+            let Some(graph) = &mut self.graph else { return };
+            // Each of them may lead to many more.
+            let room = most.saturating_sub(graph.known()) / 32;
+            graph.look(room.clamp(1, POSITIONS_TOGETHER), &self.slices.assumptions);
+            let ends = graph.is_whole() || graph.known() > most || monitor.is_stopped();
+            if ends || graph.looked() >= settled {
+                graph.settle(&self.slices.assumptions);
+                settled = 2 * graph.looked();
+            }
+            self.stopped |= !tell(self);
+            if ends || self.stopped || self.is_decided(&self.position) {
+                break;
+            }
+        }
+        // What was found since then counts, however the work ended.
+        if let Some(graph) = self.graph.as_mut().filter(|graph| !graph.is_settled()) {
+            graph.settle(&self.slices.assumptions);
         }
     }
 
@@ -154,7 +205,7 @@ impl Prover {
         let replies = position.legal_moves().into_iter().map(|m| after(position, m));
         self.replies = replies.map(|reply| self.slices.look_up(&reply)).collect();
         for (m, bounds) in self.moves() {
-            if !self.is_answered(bounds) {
+            if !self.is_answered(bounds) && self.graph.is_none() {
                 self.decide(&after(&self.position, m), positions, monitor, tell);
             }
         }
@@ -163,7 +214,10 @@ impl Prover {
     /// What is certain of another position, as one that has the men elsewhere.
     #[must_use]
     pub fn bounds_of(&self, position: &Chess) -> OutcomeBounds {
-        bounds(&self.slices, position)
+        match &self.graph {
+            Some(graph) => graph.bounds_of(position),
+            None => self.slices.known_of(position).bounds(),
+        }
     }
 
     /// Decides another position that has no more men than the one asked for, until about so many
@@ -186,7 +240,8 @@ impl Prover {
         monitor: &dyn Monitor,
         tell: &mut dyn FnMut(&Prover) -> bool,
     ) {
-        if self.is_decided(position) || !fits(position, self.limits) {
+        let looks = self.graph.is_none() && fits(position, self.limits);
+        if self.is_decided(position) || !looks {
             return;
         }
         let key = key_of(position, &self.slices.assumptions).0;
@@ -344,9 +399,24 @@ impl Prover {
     pub fn progress(&self) -> ProofProgress {
         let moves = self.moves();
         let decided = moves.iter().filter(|(_, bounds)| self.is_answered(*bounds)).count();
+        let (bounds, decided) = (self.bounds(), (decided, moves.len()));
+        if let Some(graph) = &self.graph {
+            let (open, known, bytes) = (graph.looked(), graph.known(), graph.bytes());
+            let positions = open as u64;
+            return ProofProgress {
+                bounds,
+                decided,
+                one_by_one: true,
+                open,
+                known,
+                positions,
+                bytes,
+            };
+        }
         ProofProgress {
-            bounds: self.bounds(),
-            decided: (decided, moves.len()),
+            bounds,
+            decided,
+            one_by_one: false,
             open: self.slices.count(),
             known: self.slices.known(),
             positions: self.slices.work,
@@ -358,7 +428,7 @@ impl Prover {
     fn bounds(&self) -> OutcomeBounds {
         match self.looked_up {
             Some(known) => OutcomeBounds::exactly(known.outcome),
-            None => bounds(&self.slices, &self.position),
+            None => self.bounds_of(&self.position),
         }
     }
 
@@ -371,7 +441,7 @@ impl Prover {
                 Some(ruling) => Some(ruling.outcome(position.turn())),
                 None => self.replies.get(at).copied().flatten().map(|known| known.outcome),
             };
-            let proven = || bounds(&self.slices, &after(position, m));
+            let proven = || self.bounds_of(&after(position, m));
             (m, outcome.map_or_else(proven, OutcomeBounds::exactly))
         };
         position.legal_moves().into_iter().enumerate().map(certain).collect()
@@ -389,8 +459,11 @@ impl Prover {
             return Ok(known.moves.map(|moves| (moves, moves)));
         }
         let moves = |game| -> Result<Option<u16>, SolveError> {
-            let distances = DistanceSearch::new(&self.slices, game, monitor)?;
-            Ok(match distances.value_of(&self.position) {
+            let value = match &self.graph {
+                Some(graph) => graph.value_of(game, &self.position),
+                None => DistanceSearch::new(&self.slices, game, monitor)?.value_of(&self.position),
+            };
+            Ok(match value {
                 Some(Value::Win(moves) | Value::Loss(moves)) => Some(moves),
                 _ => None,
             })
@@ -409,14 +482,21 @@ impl Prover {
         if self.slices.has_read() || self.looked_up.is_some() {
             return Err(NoStrategy::Unknown);
         }
+        let assumptions = &self.slices.assumptions;
         if let Some(winner) = self.winner() {
-            let distances = DistanceSearch::new(&self.slices, against_winner(winner), monitor);
-            let distances = distances.map_err(|_| NoStrategy::Unknown)?;
-            return Ok(vec![ProvenStrategy::of_win(distances, winner, &self.position)?]);
+            let grounds = if let Some(graph) = &self.graph {
+                Grounds::Positions(graph)
+            } else {
+                let distances = DistanceSearch::new(&self.slices, against_winner(winner), monitor);
+                Grounds::Win(distances.map_err(|_| NoStrategy::Unknown)?)
+            };
+            return Ok(vec![ProvenStrategy::of_win(grounds, winner, &self.position, assumptions)?]);
         }
         let bounds = self.bounds();
         let holding = Color::ALL.into_iter().filter(|&side| bounds.is_held_by(side));
-        Ok(holding.map(|side| ProvenStrategy::of_hold(&self.slices, side)).collect())
+        let grounds =
+            || self.graph.as_ref().map_or(Grounds::Hold(&self.slices), Grounds::Positions);
+        Ok(holding.map(|side| ProvenStrategy::of_hold(grounds(), side, assumptions)).collect())
     }
 
     /// What some of the strategies prove, with all of their moves. They answer all legal moves, but
@@ -430,7 +510,7 @@ impl Prover {
         strategies: &[ProvenStrategy<'_>],
         monitor: &dyn Monitor,
     ) -> Result<Vec<Claim>, NoStrategy> {
-        let memory = self.limits.memory.saturating_sub(self.slices.bytes());
+        let memory = self.limits.memory.saturating_sub(self.progress().bytes);
         let room = StrategyRoom { memory, monitor };
         strategies.iter().map(|strategy| strategy.claim(&self.position, &room)).collect()
     }
@@ -441,17 +521,13 @@ impl Prover {
 }
 
 /// The game in which all that is not known is settled against a side.
-fn against_winner(winner: Color) -> SliceGame {
+pub(crate) fn against_winner(winner: Color) -> SliceGame {
     winner.fold_wb(SliceGame::Least, SliceGame::Most)
 }
 
 /// The game in which it is settled for a side.
 fn for_winner(winner: Color) -> SliceGame {
     winner.fold_wb(SliceGame::Most, SliceGame::Least)
-}
-
-fn bounds(slices: &Slices, position: &Chess) -> OutcomeBounds {
-    slices.known_of(position).bounds()
 }
 
 /// What is asked: whether a side wins, or either of them.

@@ -5,12 +5,15 @@ use std::collections::{BTreeMap, HashSet};
 use hoffman_board::shakmaty::fen::Epd;
 use hoffman_board::shakmaty::zobrist::Zobrist128;
 use hoffman_board::shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position as _};
-use hoffman_board::{Color, Outcome, Value};
+use hoffman_board::{Color, Value};
 use hoffman_certificate::{Choice, Claim, Claimed, can_mate};
 use hoffman_solve::Monitor;
 
+use crate::assumptions::Assumptions;
 use crate::distances::DistanceSearch;
+use crate::graph::PositionGraph;
 use crate::known::after;
+use crate::prover::against_winner;
 use crate::slices::Slices;
 
 /// How a side achieves what is proven of it: in every position that it comes to some of its moves
@@ -18,15 +21,18 @@ use crate::slices::Slices;
 pub struct ProvenStrategy<'p> {
     side: Color,
     claimed: Claimed,
+    assumptions: &'p Assumptions,
     grounds: Grounds<'p>,
 }
 
 /// What is known of the positions of a strategy.
-enum Grounds<'p> {
-    /// How far the win is, at most.
+pub(crate) enum Grounds<'p> {
+    /// Of slices: how far the win is, at most.
     Win(DistanceSearch<'p>),
-    /// That the side does not lose.
+    /// Of slices: that the side does not lose.
     Hold(&'p Slices),
+    /// Both, of positions looked at one by one.
+    Positions(&'p PositionGraph),
 }
 
 /// Why there is no strategy.
@@ -52,19 +58,24 @@ pub(crate) struct StrategyRoom<'m> {
 impl<'p> ProvenStrategy<'p> {
     /// That of a side that wins from a position on.
     pub(crate) fn of_win(
-        distances: DistanceSearch<'p>,
+        grounds: Grounds<'p>,
         side: Color,
         position: &Chess,
+        assumptions: &'p Assumptions,
     ) -> Result<ProvenStrategy<'p>, NoStrategy> {
-        let Some(Value::Win(moves) | Value::Loss(moves)) = distances.value_of(position) else {
-            return Err(NoStrategy::Unknown);
-        };
-        Ok(ProvenStrategy { side, claimed: Claimed::Wins(moves), grounds: Grounds::Win(distances) })
+        let claimed = Claimed::Holds;
+        let strategy = ProvenStrategy { side, claimed, assumptions, grounds };
+        let moves = strategy.moves_left(position).ok_or(NoStrategy::Unknown)?;
+        Ok(ProvenStrategy { claimed: Claimed::Wins(moves), ..strategy })
     }
 
     /// That of a side that does not lose.
-    pub(crate) fn of_hold(slices: &'p Slices, side: Color) -> ProvenStrategy<'p> {
-        ProvenStrategy { side, claimed: Claimed::Holds, grounds: Grounds::Hold(slices) }
+    pub(crate) fn of_hold(
+        grounds: Grounds<'p>,
+        side: Color,
+        assumptions: &'p Assumptions,
+    ) -> ProvenStrategy<'p> {
+        ProvenStrategy { side, claimed: Claimed::Holds, assumptions, grounds }
     }
 
     /// The side that follows it.
@@ -83,29 +94,39 @@ impl<'p> ProvenStrategy<'p> {
     /// stalemate, and where the side is not sure of anything.
     #[must_use]
     pub fn best_moves(&self, position: &Chess) -> Vec<Move> {
-        let moves = self.slices().moves(position).into_iter();
-        match &self.grounds {
-            Grounds::Win(_) => {
-                let left = |m: Move| Some((self.moves_left(&after(position, m))?, m));
-                let winning: Vec<(u16, Move)> = moves.filter_map(left).collect();
-                let first = winning.iter().map(|&(moves, _)| moves).min();
-                let best = winning.into_iter().filter(|&(moves, _)| Some(moves) == first);
-                best.map(|(_, m)| m).collect()
-            }
-            Grounds::Hold(slices) => {
-                moves.filter(|&m| slices.holds(&after(position, m), self.side)).collect()
-            }
+        let moves = self.assumptions.moves(position).into_iter();
+        if self.claimed == Claimed::Holds {
+            return moves.filter(|&m| self.holds(&after(position, m))).collect();
         }
+        let left = |m: Move| Some((self.moves_left(&after(position, m))?, m));
+        let winning: Vec<(u16, Move)> = moves.filter_map(left).collect();
+        let first = winning.iter().map(|&(moves, _)| moves).min();
+        let best = winning.into_iter().filter(|&(moves, _)| Some(moves) == first);
+        best.map(|(_, m)| m).collect()
     }
 
     /// How many moves the winner still needs, at most; none if it is not sure to win.
     #[must_use]
     pub fn moves_left(&self, position: &Chess) -> Option<u16> {
-        let Grounds::Win(distances) = &self.grounds else { return None };
-        match (distances.value_of(position)?, position.turn() == self.side) {
+        let value = match &self.grounds {
+            Grounds::Win(distances) => distances.value_of(position),
+            Grounds::Positions(graph) => graph.value_of(against_winner(self.side), position),
+            Grounds::Hold(_) => None,
+        };
+        match (value?, position.turn() == self.side) {
             (Value::Win(moves), true) | (Value::Loss(moves), false) => Some(moves),
             _ => None,
         }
+    }
+
+    /// Whether the side certainly does not lose.
+    fn holds(&self, position: &Chess) -> bool {
+        let bounds = match &self.grounds {
+            Grounds::Win(distances) => distances.slices.known_of(position).bounds(),
+            Grounds::Hold(slices) => slices.known_of(position).bounds(),
+            Grounds::Positions(graph) => graph.bounds_of(position),
+        };
+        bounds.is_held_by(self.side)
     }
 
     /// Whether a side that only holds has nothing to fear any more.
@@ -145,13 +166,6 @@ impl<'p> ProvenStrategy<'p> {
         }
         Ok(Claim { side: self.side, claimed: self.claimed, choices })
     }
-
-    fn slices(&self) -> &Slices {
-        match &self.grounds {
-            Grounds::Win(distances) => distances.slices,
-            Grounds::Hold(slices) => slices,
-        }
-    }
 }
 
 struct StrategyWalk<'w> {
@@ -177,7 +191,7 @@ impl StrategyWalk<'_> {
 
     /// The positions behind the moves of the other side.
     fn replies(&self, position: &Chess) -> Vec<Chess> {
-        let moves = self.strategy.slices().moves(position).into_iter();
+        let moves = self.strategy.assumptions.moves(position).into_iter();
         moves.map(|m| after(position, m)).collect()
     }
 
@@ -185,7 +199,7 @@ impl StrategyWalk<'_> {
     /// held, none in stalemate; of several the one that leads to the fewest new positions.
     fn choose(&self, position: &Chess) -> Option<(Option<Move>, u16)> {
         let holds = self.strategy.claimed == Claimed::Holds;
-        let is_without_moves = self.strategy.slices().moves(position).is_empty();
+        let is_without_moves = self.strategy.assumptions.moves(position).is_empty();
         if holds && is_without_moves && !position.is_check() {
             return Some((None, 0));
         }
@@ -210,15 +224,6 @@ impl StrategyWalk<'_> {
             }
         }
         best.map(|(_, m)| m)
-    }
-}
-
-impl Slices {
-    /// Whether a side certainly does not lose.
-    fn holds(&self, position: &Chess, side: Color) -> bool {
-        let known = self.known_of(position);
-        let worst = side.fold_wb(known.least, known.most);
-        worst != Outcome::won_by(side.other())
     }
 }
 

@@ -193,7 +193,7 @@ impl Walk<'_> {
         }
         let meets_ruled = self.moves == WalkMoves::All && !self.slices.assumptions.is_empty();
 
-        let moves = self.slices.moves(position);
+        let moves = self.slices.assumptions.moves(position);
         let known = self.slices.known_behind(position, &moves);
         let behind = moves.into_iter().zip(known);
 
@@ -216,7 +216,7 @@ impl Walk<'_> {
         if pieces.is_empty() {
             return Vec::new();
         }
-        let mut moves = self.slices.moves(position);
+        let mut moves = self.slices.assumptions.moves(position);
         moves
             .retain(|m| pieces.contains(m.to()) && self.slices.looks_at_promoted(position, m.to()));
         let known = self.slices.known_behind(position, &moves);

@@ -36,6 +36,9 @@ pub(crate) struct WhatIfArgs {
     /// The attacker loses by moving a man to these squares.
     #[arg(long, value_name = "SQUARES", value_parser = Exclusion::to, conflicts_with = "tables")]
     pub(crate) exclude_to: Vec<Exclusion>,
+    /// The attacker loses by moving a man to a square that the other side attacks.
+    #[arg(long, conflicts_with = "tables")]
+    pub(crate) exclude_to_attacked: bool,
     /// The attacker loses by any capture.
     #[arg(long, conflicts_with = "tables")]
     pub(crate) exclude_captures: bool,
@@ -97,7 +100,8 @@ impl WhatIfArgs {
         let squares = self.exclude_from.iter().chain(&self.exclude_to);
         let pieces = self.exclude_captures_of.iter().chain(&self.exclude_promotion_to);
         let captures = self.exclude_captures.then(Exclusion::captures);
-        squares.chain(pieces).cloned().chain(captures).collect()
+        let attacked = self.exclude_to_attacked.then(Exclusion::to_attacked);
+        squares.chain(pieces).cloned().chain(captures).chain(attacked).collect()
     }
 
     /// What is assumed of sides that are named.

@@ -28,6 +28,7 @@ pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<RunEnd> {
         || args.certificate.is_some()
         || args.explain
         || args.resume.is_some()
+        || args.one_by_one
         || args.time.is_some()
         || args.what_if.is_given()
         || !args.syzygy.is_empty();
@@ -109,7 +110,7 @@ impl WhatIfAsked {
     /// With all else that is asked.
     fn options(&self, args: &SolveArgs) -> ProveOptions {
         let asked = ProveOptions::new().moves(args.moves).distance(args.distance);
-        let asked = asked.explanation(args.explain);
+        let asked = asked.explanation(args.explain).one_by_one(args.one_by_one);
         let asked = self.what_if.iter().cloned().fold(asked, ProveOptions::assume);
         let asked = self.goal.iter().cloned().fold(asked, ProveOptions::goal);
         let asked = args.certificate.iter().fold(asked, ProveOptions::certificate);
@@ -204,6 +205,16 @@ fn tell_of_certificate(args: &SolveArgs, proved: &Proved) {
 }
 
 fn extent(effort: &Effort) -> String {
+    if effort.one_by_one {
+        let Effort { open, known, .. } = effort;
+        let seen = if open == known {
+            format!("all {open} positions that can arise")
+        } else {
+            format!("{open} positions of {known} known")
+        };
+        let (bytes, seconds) = (effort.bytes >> 20, effort.time.as_secs_f64());
+        return format!("{seen} looked at one by one, {bytes} MB, {seconds:.1} s");
+    }
     let slices = if effort.open == 1 { "slice" } else { "slices" };
     format!(
         "{} {slices} opened of {} known, {} million positions evaluated, {} MB, {:.1} s",
@@ -319,7 +330,7 @@ impl ShownProof<'_> {
             })
         });
 
-        let Effort { open, known, positions, bytes, time, .. } = effort;
+        let Effort { one_by_one, open, known, positions, bytes, time, .. } = effort;
         let goal = self.of.goal.zip(self.proved.goal).map(|(goal, reached)| {
             json!({
                 "is": goal.to_string(),
@@ -340,7 +351,8 @@ impl ShownProof<'_> {
                 "moves_at_least": mate.map(|mate| mate.0.0),
                 "moves_at_most": mate.map(|mate| mate.1.0),
                 "tables": tables.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
-                "slices": open,
+                "one_by_one": one_by_one,
+                "slices": if *one_by_one { json!(null) } else { json!(open) },
                 "known": known,
                 "positions": positions,
                 "bytes": bytes,

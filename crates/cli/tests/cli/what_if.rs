@@ -43,6 +43,60 @@ fn the_attacker_does_without_moves() {
     told(FINE_70, &["--exclude-captures-of", "P"], lines);
 }
 
+/// Black's rooks and bishops stand in each other's way and can stand in far too many ways for
+/// slices; 40,252 positions arise, as is published, and a mate in 36 moves.
+#[test]
+fn few_positions_are_looked_at_one_by_one() {
+    let folder = TempDir::new().unwrap();
+    let problem = "8/8/8/1p6/6k1/1p2Q3/p1p1p3/rbrbK3 w - - 0 1";
+    let exclusions = ["--exclude-from", "e1", "--exclude-to", "a1 c1", "--exclude-to-attacked"];
+    let asked = [&exclusions[..], &["--distance", "--certificate", "mate.cert"]].concat();
+    let answer = solve(folder.path(), problem, &asked);
+    assert_eq!(answer.code, 0, "{}", answer.err);
+    for lines in [
+        "White wins in 36 moves, proven if\n",
+        "  White loses by moving a man to a square that Black attacks\nin chess: White wins\n",
+        "(all 40252 positions that can arise looked at one by one, ",
+    ] {
+        assert!(answer.out.contains(lines), "{lines}: {}", answer.out);
+    }
+    let checked = run(folder.path(), "check mate.cert");
+    assert!(
+        checked.out.contains("White wins in at most 36 moves"),
+        "{}{}",
+        checked.out,
+        checked.err
+    );
+
+    // A rook has no need of attacked squares.
+    let rook = "8/8/8/8/8/2k5/8/R3K3 w - - 0 1";
+    let asked = ["--exclude-to-attacked", "--distance", "--json"];
+    let json = solve(folder.path(), rook, &asked).json();
+    assert_eq!(json["category"], "win");
+    let told_of = &json["hoffman"];
+    assert_eq!((&told_of["one_by_one"], &told_of["slices"]), (&true.into(), &Json::Null));
+    assert_eq!(told_of["positions"], told_of["known"]);
+
+    // Both ways come to the same.
+    let endgame = "8/8/8/8/p1k5/P7/K7/8 w - - 0 1";
+    let all = solve(folder.path(), endgame, &["--one-by-one", "--json"]).json();
+    assert_eq!(all["hoffman"]["one_by_one"], true);
+    let slices = solve(folder.path(), endgame, &["--outcome", "--moves", "--json"]).json();
+    assert_eq!(all["moves"], slices["moves"]);
+}
+
+/// Far too many positions arise, but it is soon mate.
+#[test]
+fn pieces_of_chess_are_looked_at_one_by_one_for_a_while() {
+    let mate = "6k1/5ppp/1b6/2n5/8/8/1QB2PPP/RN4K1 w - - 0 1";
+    told(mate, &["--distance"], "White wins in ");
+    told(mate, &[], " looked at one by one, ");
+    let folder = TempDir::new().unwrap();
+    let long = solve(folder.path(), "1n2k3/1b3ppp/8/2n5/8/8/1QB2PPP/RN4K1 w - - 0 1", &[]);
+    assert!(long.code > 0 && long.out.is_empty(), "{}", long.out);
+    assert!(long.err.contains("too large"), "{}", long.err);
+}
+
 /// Men that are kept where nothing may come, and that have not moved.
 #[test]
 fn kept_men_may_have_no_square_to_come_to() {

@@ -69,6 +69,9 @@ impl AssumedRules {
                     self.confine(*color, role, !*squares);
                 }
             }
+            WhatIf::ExcludedToAttacked(_) => {
+                return Err(refused("moves to attacked squares (--exclude-to-attacked)"));
+            }
             WhatIf::Stalemates(color) => self.stalemates = Some(*color),
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use hoffman_board::shakmaty::fen::Fen;
 use hoffman_board::shakmaty::{
-    Board, CastlingMode, Chess, EnPassantMode, Move, Piece, Position as _, Setup,
+    Board, CastlingMode, Chess, EnPassantMode, Move, Piece, Position as _, Setup, attacks,
 };
 use hoffman_board::{Bitboard, Color, FuturemoveKind, Outcome, OutcomeBounds, Role, Square};
 use hoffman_prove::{AssumedResult, Assumptions, Limits, Prover};
@@ -36,6 +36,8 @@ struct Game {
     /// The side that moves nothing from some squares, and nothing to some others.
     excluded: Option<(Color, [Bitboard; 2])>,
     stalemates: Option<Color>,
+    /// The side that moves nothing to attacked squares.
+    shy: Option<Color>,
     /// Men that do not move, nor others like them from there.
     frozen: Vec<(Piece, Square)>,
     /// Whether one of any kind is frozen.
@@ -51,6 +53,7 @@ impl Game {
             squares: HashMap::new(),
             excluded: None,
             stalemates: None,
+            shy: None,
             frozen: Vec::new(),
             freezes: false,
             words: Vec::new(),
@@ -101,6 +104,14 @@ impl Game {
         }
     }
 
+    /// A side that moves nothing to squares that the other one attacks.
+    fn shun(&mut self, random: &mut fastrand::Rng) {
+        let color = Color::from_white(random.bool());
+        self.assumptions.exclude_to_attacked(color);
+        self.shy = Some(color);
+        self.words.push(format!("{color} nothing to attacked squares"));
+    }
+
     /// Keeps some pieces of a side on one or two squares, to which it moves nothing.
     fn close(&mut self, random: &mut fastrand::Rng) {
         let color = Color::from_white(random.bool());
@@ -134,6 +145,12 @@ impl Game {
             // It may win, if its kind does.
             assert_ne!(told, None, "{m:?} where {}", self.words.join(", "));
         }
+        let attacked = |(from, man): (Square, Piece)| {
+            let occupied = position.board().occupied();
+            man.color != position.turn() && attacks::attacks(from, man, occupied).contains(m.to())
+        };
+        let attacked = || position.board().clone().into_iter().any(attacked);
+        assert!(self.shy != Some(position.turn()) || told.is_some() || !attacked(), "{m:?}");
         let frozen = |&(man, square): &(Piece, Square)| {
             (man.color, man.role, Some(square)) == (position.turn(), m.role(), m.from())
         };
@@ -270,15 +287,68 @@ impl Search {
     fn outcome(&self, position: &Chess) -> Outcome {
         self.outcomes[self.numbers[position]].map_or(Outcome::Draw, Outcome::won_by)
     }
+
+    fn outcome_of_move(&self, game: &Game, position: &Chess, m: Move) -> Outcome {
+        match game.of_move(position, m) {
+            Some(AssumedResult::Wins) => Outcome::won_by(position.turn()),
+            Some(AssumedResult::Loses) => Outcome::won_by(position.turn().other()),
+            None => {
+                let mut next = position.clone();
+                next.play_unchecked(m);
+                self.outcome(&next)
+            }
+        }
+    }
 }
 
-/// Proves a position and its moves; at no moment may the bounds exclude the truth.
+/// Proves a position and its moves, by slices if they can, and one by one.
 fn check(game: &Game, position: &Chess, search: &Search) {
+    let prover = |memory| {
+        Prover::new(position.clone(), Limits { memory }).assuming(game.assumptions.clone())
+    };
+    for positions in [1, 20, 400, 3000] {
+        check_part(prover(positions * 400).one_by_one(), game, position, search);
+    }
+    let each = check_prover(prover(1 << 30).one_by_one(), game, position, search);
+    assert!(each.is_none_or(|(least, most)| least == most), "all positions are looked at");
+    if game.shy.is_none() {
+        let slices = check_prover(prover(1 << 30), game, position, search);
+        // Not all of them are open.
+        let within =
+            slices.zip(each).is_some_and(|(slices, each)| slices.0 <= each.0 && each.1 <= slices.1);
+        assert!(
+            slices.is_none() && each.is_none() || within,
+            "{slices:?} {each:?} {:?}",
+            game.words
+        );
+    }
+}
+
+/// Looks at some positions only: bounds and distances may not exclude the truth.
+fn check_part(mut prover: Prover, game: &Game, position: &Chess, search: &Search) {
+    prover.prove(&|| {}, &mut |_| true);
+    let within = |OutcomeBounds { least, most }: OutcomeBounds, expected: Outcome| {
+        least <= expected && expected <= most
+    };
+    let bounds = prover.progress().bounds;
+    assert!(within(bounds, search.outcome(position)), "{bounds:?} {:?}", game.words);
+    for (m, bounds) in prover.moves() {
+        let expected = search.outcome_of_move(game, position, m);
+        assert!(within(bounds, expected), "{m:?} {bounds:?} {:?}", game.words);
+    }
+}
+
+/// Proves a position and its moves; at no moment may the bounds exclude the truth. The moves that a
+/// win takes, at least and at most.
+fn check_prover(
+    mut prover: Prover,
+    game: &Game,
+    position: &Chess,
+    search: &Search,
+) -> Option<(u16, u16)> {
     let fen = Fen::from_position(position, EnPassantMode::Legal);
     let about = || format!("{fen} where {}", game.words.join(", "));
     let expected = search.outcome(position);
-    let mut prover = Prover::new(position.clone(), Limits { memory: 1 << 30 })
-        .assuming(game.assumptions.clone());
     let mut tell = |prover: &Prover| {
         let OutcomeBounds { least, most } = prover.progress().bounds;
         assert!(least <= expected && expected <= most, "{least:?} to {most:?} in {}", about());
@@ -289,17 +359,10 @@ fn check(game: &Game, position: &Chess, search: &Search) {
     assert_eq!(prover.progress().bounds, OutcomeBounds::exactly(expected), "{}", about());
 
     for (m, bounds) in prover.moves() {
-        let expected = match game.of_move(position, m) {
-            Some(AssumedResult::Wins) => Outcome::won_by(position.turn()),
-            Some(AssumedResult::Loses) => Outcome::won_by(position.turn().other()),
-            None => {
-                let mut next = position.clone();
-                next.play_unchecked(m);
-                search.outcome(&next)
-            }
-        };
+        let expected = search.outcome_of_move(game, position, m);
         assert_eq!(bounds, OutcomeBounds::exactly(expected), "{m:?} in {}", about());
     }
+    prover.distance(&|| {}).unwrap()
 }
 
 #[test]
@@ -360,6 +423,19 @@ fn frozen_men_are_not_others_of_their_kind() {
         ("KBvKPP", 6, 37),
     ];
     compare(&endings, |game, _| game.freezes = true);
+}
+
+/// Squares that are attacked when the move is made.
+#[test]
+fn attacked_squares_are_excluded() {
+    let endings = [
+        ("KPvK", 8, 41),
+        ("KQvKR", 1, 42),
+        ("KRPvKB", 1, 43),
+        ("KNPvKP", 3, 44),
+        ("KPPvKP", 3, 45),
+    ];
+    compare(&endings, Game::shun);
 }
 
 /// `change` adds to what is agreed on in a game.
