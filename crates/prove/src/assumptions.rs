@@ -80,8 +80,8 @@ impl Assumptions {
         *self.to.get_mut(color) |= squares;
     }
 
-    /// A side loses by moving a man to a square that the other side attacks before the move. That is
-    /// known of positions looked at one by one alone, see [`Prover::one_by_one`].
+    /// A side loses by moving a man to a square that the other side attacks before the move. That
+    /// is known of positions looked at one by one alone, see [`Prover::one_by_one`].
     ///
     /// [`Prover::one_by_one`]: crate::Prover::one_by_one
     pub fn exclude_to_attacked(&mut self, color: Color) {

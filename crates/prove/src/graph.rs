@@ -50,7 +50,7 @@ pub(crate) struct PositionGraph {
 }
 
 /// What is found at a position.
-struct Seen {
+struct FoundMoves {
     ends: Ends,
     next: Vec<(u128, Chess)>,
 }
@@ -74,9 +74,9 @@ impl PositionGraph {
     /// Looks at so many more positions, those first that are near.
     pub(crate) fn look(&mut self, positions: usize, assumptions: &Assumptions) {
         let some: Vec<Chess> = self.waiting.drain(..positions.min(self.waiting.len())).collect();
-        let seen: Vec<Seen> =
+        let seen: Vec<FoundMoves> =
             some.par_iter().with_min_len(16).map(|position| see(position, assumptions)).collect();
-        for Seen { ends, next } in seen {
+        for FoundMoves { ends, next } in seen {
             self.ends.push(ends);
             for (hash, position) in next {
                 let number = self.number(hash, || position);
@@ -266,7 +266,7 @@ impl Wave {
 }
 
 /// Looks at a position.
-fn see(position: &Chess, assumptions: &Assumptions) -> Seen {
+fn see(position: &Chess, assumptions: &Assumptions) -> FoundMoves {
     let (mut next, mut wins, mut loses) = (Vec::new(), false, false);
     for m in position.legal_moves() {
         match assumptions.of_move(position, &m) {
@@ -285,7 +285,7 @@ fn see(position: &Chess, assumptions: &Assumptions) -> Seen {
         (false, true, false) if position.is_check() => Ends::Mated,
         (false, true, false) => Ends::Stalemated,
     };
-    Seen { ends, next }
+    FoundMoves { ends, next }
 }
 
 fn hash(position: &Chess) -> u128 {

@@ -7,6 +7,9 @@
 //! nothing, but says which slices are opened next: those that one strategy of the side that the
 //! guess favours meets against all replies.
 //!
+//! Where a slice has too many positions, since there are many pieces, those that arise are looked
+//! at one by one instead, and solved backwards; what nobody has looked at is bounded the same way.
+//!
 //! Knows the rules and the solver's kernels, no files.
 #![forbid(unsafe_code)]
 

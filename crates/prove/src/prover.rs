@@ -137,9 +137,9 @@ impl Prover {
         Prover { winner: Some(winner), ..self }
     }
 
-    /// Looks at positions one by one instead of opening slices: at all that can arise, or as many as
-    /// there is memory for. That is for positions most of whose men cannot move, or may not, and
-    /// may have any pieces. Assumptions about attacked squares are known only so.
+    /// Looks at positions one by one instead of opening slices: at all that can arise, or as many
+    /// as there is memory for. That is for positions most of whose men cannot move, or may not,
+    /// and may have any pieces. Assumptions about attacked squares are known only so.
     #[must_use]
     pub fn one_by_one(mut self) -> Prover {
         self.graph = Some(PositionGraph::new(&self.position));
