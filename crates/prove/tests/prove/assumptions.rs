@@ -430,6 +430,8 @@ fn frozen_men_are_not_others_of_their_kind() {
 fn attacked_squares_are_excluded() {
     let endings = [
         ("KPvK", 8, 41),
+        ("KPvKP", 6, 46),
+        ("KRvKP", 8, 47),
         ("KQvKR", 1, 42),
         ("KRPvKB", 1, 43),
         ("KNPvKP", 3, 44),
