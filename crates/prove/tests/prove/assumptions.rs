@@ -434,8 +434,8 @@ fn attacked_squares_are_excluded() {
         ("KRvKP", 8, 47),
         ("KQvKR", 1, 42),
         ("KRPvKB", 1, 43),
-        ("KNPvKP", 3, 44),
-        ("KPPvKP", 3, 45),
+        ("KNPvKP", 1, 44),
+        ("KPPvKP", 1, 45),
     ];
     compare(&endings, Game::shun);
 }
