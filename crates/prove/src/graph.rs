@@ -47,6 +47,8 @@ pub(crate) struct PositionGraph {
     /// Codes: what is not known is settled against White in the first ones, for White in the
     /// others. None before anything was settled.
     bounds: [Vec<u16>; 2],
+    /// How many positions had been looked at then.
+    settled: usize,
 }
 
 /// What is found at a position.
@@ -66,6 +68,7 @@ impl PositionGraph {
             behind: Vec::new(),
             waiting: VecDeque::new(),
             bounds: Default::default(),
+            settled: 0,
         };
         graph.number(hash(position), || position.clone());
         graph
@@ -112,9 +115,9 @@ impl PositionGraph {
         self.waiting.is_empty()
     }
 
-    /// Whether it is worked out what is certain of all positions that are known.
+    /// Whether it is worked out what is certain by all that was looked at.
     pub(crate) fn is_settled(&self) -> bool {
-        self.bounds[0].len() == self.known()
+        self.settled == self.looked()
     }
 
     /// What they take in memory, in bytes.
@@ -135,6 +138,7 @@ impl PositionGraph {
             self.settled(&before, stalemates, Color::White)
         };
         self.bounds = [least, most];
+        self.settled = self.looked();
     }
 
     /// The positions before each: where they begin, and they.

@@ -35,6 +35,9 @@ const TWO_PIECES: u64 = 64 * ONE_PIECE;
 const POSITIONS_TOGETHER: usize = 1 << 14;
 const FEW_POSITIONS: usize = 1 << 20;
 
+/// How many positions might be evaluated in the time in which one is looked at.
+const LOOK: u64 = 100;
+
 /// What a position of a walk takes at most, in bytes, with what is kept of it to go on from.
 const WALKED: usize = 512;
 
@@ -162,35 +165,47 @@ impl Prover {
             return;
         }
         if self.graph.is_some() {
-            self.look_one_by_one(monitor, tell);
+            let is_enough = |prover: &Prover| prover.is_decided(&prover.position);
+            self.look_one_by_one(u64::MAX, is_enough, monitor, tell);
         } else {
             self.decide(&self.position.clone(), u64::MAX, monitor, tell);
         }
     }
 
-    /// Looks at positions until all are known, or the position is decided, or a limit is met.
-    fn look_one_by_one(&mut self, monitor: &dyn Monitor, tell: &mut dyn FnMut(&Prover) -> bool) {
+    /// Looks at positions until all are known or enough is, or about so many positions might have
+    /// been evaluated in all, or a limit is met.
+    fn look_one_by_one(
+        &mut self,
+        positions: u64,
+        is_enough: fn(&Prover) -> bool,
+        monitor: &dyn Monitor,
+        tell: &mut dyn FnMut(&Prover) -> bool,
+    ) {
         let most = self.limits.memory / graph::POSITION;
-        let mut settled = FEW_POSITIONS;
-        loop {
+        let mut settled = 0;
+        while !is_enough(self) && !self.stopped {
+            let ends = self.positions() > positions || monitor.is_stopped();
             let Some(graph) = &mut self.graph else { return };
-            // Each of them may lead to many more.
-            let room = most.saturating_sub(graph.known()) / 32;
-            graph.look(room.clamp(1, POSITIONS_TOGETHER), &self.slices.assumptions);
-            let ends = graph.is_whole() || graph.known() > most || monitor.is_stopped();
-            if ends || graph.looked() >= settled {
-                graph.settle(&self.slices.assumptions);
-                settled = 2 * graph.looked();
-            }
-            self.stopped |= !tell(self);
-            if ends || self.stopped || self.is_decided(&self.position) {
+            if ends || graph.is_whole() || graph.known() > most {
                 break;
             }
+            // Each of them may lead to many more.
+            let room = (most - graph.known()) / 32;
+            graph.look(room.clamp(1, POSITIONS_TOGETHER), &self.slices.assumptions);
+            if graph.looked() >= FEW_POSITIONS.max(2 * settled) {
+                graph.settle(&self.slices.assumptions);
+                settled = graph.looked();
+            }
+            self.stopped |= !tell(self);
         }
         // What was found since then counts, however the work ended.
         if let Some(graph) = self.graph.as_mut().filter(|graph| !graph.is_settled()) {
             graph.settle(&self.slices.assumptions);
         }
+    }
+
+    fn are_moves_decided(&self) -> bool {
+        self.moves().iter().all(|(_, bounds)| self.is_answered(*bounds))
     }
 
     /// Decides the legal moves one after another, until about so many positions have been
@@ -204,8 +219,12 @@ impl Prover {
         let position = &self.position;
         let replies = position.legal_moves().into_iter().map(|m| after(position, m));
         self.replies = replies.map(|reply| self.slices.look_up(&reply)).collect();
+        if self.graph.is_some() {
+            self.look_one_by_one(positions, Prover::are_moves_decided, monitor, tell);
+            return;
+        }
         for (m, bounds) in self.moves() {
-            if !self.is_answered(bounds) && self.graph.is_none() {
+            if !self.is_answered(bounds) {
                 self.decide(&after(&self.position, m), positions, monitor, tell);
             }
         }
@@ -388,10 +407,11 @@ impl Prover {
             .partition(|question| winner.is_none_or(|winner| winner == question.winner))
     }
 
-    /// How many positions have been evaluated so far.
+    /// How many positions have been evaluated so far, or might have been in the time.
     #[must_use]
     pub fn positions(&self) -> u64 {
-        self.slices.work
+        let looked = self.graph.as_ref().map_or(0, PositionGraph::looked);
+        self.slices.work + looked as u64 * LOOK
     }
 
     /// How far the work is.
