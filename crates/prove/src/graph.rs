@@ -6,15 +6,14 @@
 
 use std::collections::VecDeque;
 
-use hoffman_board::shakmaty::zobrist::Zobrist128;
-use hoffman_board::shakmaty::{Chess, EnPassantMode, Position as _};
+use hoffman_board::shakmaty::{Chess, Position as _};
 use hoffman_board::{Color, OutcomeBounds, Value};
 use hoffman_space::Code as _;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::assumptions::{AssumedResult, Assumptions};
-use crate::known::{after, outcome};
+use crate::known::{after, hash, outcome};
 use crate::slices::SliceGame;
 
 /// What a position takes at most, in bytes, with the moves from it and to it.
@@ -195,7 +194,7 @@ impl PositionGraph {
             if at >= wave.won.len().max(wave.lost.len()) {
                 break;
             }
-            for number in wave.take_won(at) {
+            for number in take(&mut wave.won, at) {
                 for &before in before(number) {
                     let left = &mut left[before as usize];
                     *left -= 1;
@@ -204,7 +203,7 @@ impl PositionGraph {
                     }
                 }
             }
-            for number in wave.take_lost(at) {
+            for number in take(&mut wave.lost, at) {
                 for &before in before(number) {
                     wave.settle(before, Value::Win(moves + 1));
                 }
@@ -259,14 +258,11 @@ impl Wave {
         }
         list[moves].push(number);
     }
+}
 
-    fn take_won(&mut self, moves: usize) -> Vec<u32> {
-        self.won.get_mut(moves).map(std::mem::take).unwrap_or_default()
-    }
-
-    fn take_lost(&mut self, moves: usize) -> Vec<u32> {
-        self.lost.get_mut(moves).map(std::mem::take).unwrap_or_default()
-    }
+/// Takes the positions of so many moves out of a list.
+fn take(list: &mut [Vec<u32>], moves: usize) -> Vec<u32> {
+    list.get_mut(moves).map(std::mem::take).unwrap_or_default()
 }
 
 /// Looks at a position.
@@ -290,8 +286,4 @@ fn see(position: &Chess, assumptions: &Assumptions) -> FoundMoves {
         (false, true, false) => Ends::Stalemated,
     };
     FoundMoves { ends, next }
-}
-
-fn hash(position: &Chess) -> u128 {
-    position.zobrist_hash::<Zobrist128>(EnPassantMode::Legal).0
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hoffman_board::shakmaty::zobrist::Zobrist128;
 use hoffman_board::shakmaty::{Chess, EnPassantMode, Move, MoveList, Position as _};
 use hoffman_board::{Color, Outcome, OutcomeBounds, Role, Square, Value};
 use hoffman_solve::Tables;
@@ -185,6 +186,11 @@ pub(crate) fn after(position: &Chess, m: Move) -> Chess {
     let mut next = position.clone();
     next.play_unchecked(m);
     next
+}
+
+/// A number by which positions are told apart.
+pub(crate) fn hash(position: &Chess) -> u128 {
+    position.zobrist_hash::<Zobrist128>(EnPassantMode::Legal).0
 }
 
 /// The slices of a position in which one of its pieces has just promoted.

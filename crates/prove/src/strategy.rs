@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashSet};
 
 use hoffman_board::shakmaty::fen::Epd;
-use hoffman_board::shakmaty::zobrist::Zobrist128;
 use hoffman_board::shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position as _};
 use hoffman_board::{Color, Value};
 use hoffman_certificate::{Choice, Claim, Claimed, can_mate};
@@ -12,7 +11,7 @@ use hoffman_solve::Monitor;
 use crate::assumptions::Assumptions;
 use crate::distances::DistanceSearch;
 use crate::graph::PositionGraph;
-use crate::known::after;
+use crate::known::{after, hash};
 use crate::prover::against_winner;
 use crate::slices::Slices;
 
@@ -225,10 +224,6 @@ impl StrategyWalk<'_> {
         }
         best.map(|(_, m)| m)
     }
-}
-
-fn hash(position: &Chess) -> u128 {
-    position.zobrist_hash::<Zobrist128>(EnPassantMode::Legal).0
 }
 
 fn epd(position: &Chess) -> String {

@@ -379,47 +379,6 @@ fn random_positions_are_proven_as_they_are() {
     }
 }
 
-/// Positions of all endings of three men against two with a pawn. `HOFFMAN_FIVE_MEN` asks for so
-/// many in all.
-#[test]
-#[ignore = "solves all endings of three men against two: minutes, and ten gigabytes"]
-fn five_men_are_proven_as_they_are() {
-    let mut tables = Tables::new();
-    let options = SolveOptions { keep: true, outcomes: true, ..SolveOptions::default() };
-    for job in complete(["KPPvKP".parse().unwrap()]) {
-        let mut table = TableValues::new(job.material, job.slices());
-        solve_table(&mut table, &tables, &options, &|| {}).unwrap();
-        tables.insert(job.material, Arc::new(table));
-    }
-    let with_pawns = |material: &&Material| material.men() == 5 && material.has_pawns();
-    let mut endings: Vec<Material> = tables.keys().filter(with_pawns).copied().collect();
-    endings.sort_by_key(Material::stem);
-    assert_eq!(endings.len(), 35);
-
-    let mut random = fastrand::Rng::with_seed(200);
-    let mut met = HashMap::new();
-    for number in 0..total("HOFFMAN_FIVE_MEN", 70) {
-        let position = random_position(endings[number % endings.len()], &mut random);
-        let expected = truth(&tables, &position);
-        let mut prover = Prover::new(position.clone(), Limits { memory: 4 << 30 });
-        prover.prove(&|| {}, &mut |_| true);
-        let bounds = prover.progress().bounds;
-        assert!(includes(bounds, expected), "{bounds:?} {:?}", position.board());
-        for (m, bounds) in prover.moves() {
-            let mut next = position.clone();
-            next.play_unchecked(m);
-            let expected = truth(&tables, &next);
-            assert!(includes(bounds, expected), "{:?} {m}: {bounds:?}", position.board());
-        }
-        // Slices with three pieces do not fit, so that some with pieces are not decided.
-        if bounds == OutcomeBounds::exactly(expected) {
-            *met.entry(expected).or_insert(0) += 1;
-        }
-    }
-    println!("decided: {met:?}");
-    assert_eq!(met.len(), 3);
-}
-
 /// Wherever the work is stopped, what is said by then is true. `HOFFMAN_RANDOM_STOPS` asks for so
 /// many stops in all.
 #[test]
