@@ -45,6 +45,22 @@ fn complaints(run: &Run) -> Vec<&str> {
     run.err.lines().filter(|line| !line.contains(" % after ")).collect()
 }
 
+/// The lines of a list, in an order of their own.
+fn listed(folder: &Path, table: &str, query: &str) -> Vec<String> {
+    let listed = run(folder, &format!("list {table} {query}"));
+    assert_eq!((listed.code, complaints(&listed)), (0, vec![]), "{table} {query}");
+    let mut lines: Vec<String> = listed.out.lines().map(str::to_owned).collect();
+    lines.sort_unstable();
+    lines
+}
+
+/// As many as were found one by one.
+#[track_caller]
+fn assert_count(folder: &Path, table: &str, query: &str, count: usize) {
+    let counted = listed(folder, table, &format!("{query} --count"));
+    assert_eq!(counted, [format!("{table}: {count}")], "{query}");
+}
+
 fn zugzwangs(folder: &Path, table: &str) -> [u64; 3] {
     let counted = run(folder, &format!("list {table} --zugzwang mutual --count --json"));
     assert_eq!(counted.code, 0, "{}", counted.err);
@@ -295,13 +311,6 @@ fn only_moves_and_unique_lines_say_which() {
 /// Moves are compared by rows, of entries as they are and of small tables, and one by one.
 #[test]
 fn moves_are_compared_alike_by_rows_and_one_by_one() {
-    let listed = |folder: &Path, table: &str, query: &str| {
-        let listed = run(folder, &format!("list {table} {query}"));
-        assert_eq!((listed.code, complaints(&listed)), (0, vec![]), "{table} {query}");
-        let mut lines: Vec<String> = listed.out.lines().map(str::to_owned).collect();
-        lines.sort_unstable();
-        lines
-    };
     for (query, least) in [
         ("--only-move --pattern bP:c5", 2_000),
         ("--unique-line=fastest --distance ..3 --pattern wP:g6", 100),
@@ -313,18 +322,24 @@ fn moves_are_compared_alike_by_rows_and_one_by_one() {
         assert!(rows == listed(tables(), "kpkp.htb", &format!("{query} --memory 48M")), "{query}");
         assert!(rows == listed(small_kpkp(), "kpkp.hbf", &query), "{query}");
     }
-    // As many as were found one by one.
     for (query, count) in [
         ("--only-move", 1_315_206),
         ("--unique-line", 5_577),
-        // There is no room for all that is to be kept of the moves.
-        ("--unique-line --memory 128M", 5_577),
         ("--unique-line=fastest --result win", 460_200),
     ] {
         for (folder, table) in [(tables(), "krkp.htb"), (small_kpkp(), "krkp.hbf")] {
-            let counted = listed(folder, table, &format!("{query} --count"));
-            assert_eq!(counted, [format!("{table}: {count}")], "{query}");
+            assert_count(folder, table, query, count);
         }
+    }
+    // There is no room for all that is to be kept of the moves.
+    assert_count(tables(), "krkp.htb", "--unique-line --distance ..5 --memory 64M", 5_577);
+}
+
+#[test]
+#[ignore = "slow: what is not in memory is decoded again and again"]
+fn moves_are_compared_alike_where_little_is_kept() {
+    for (folder, table) in [(tables(), "krkp.htb"), (small_kpkp(), "krkp.hbf")] {
+        assert_count(folder, table, "--unique-line --memory 128M", 5_577);
     }
 }
 

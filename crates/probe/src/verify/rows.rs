@@ -564,9 +564,11 @@ impl<'a> TestedRows<'a> {
 
         let cursor = self.tested.table().space().cursor(&turned, turn, jumped);
         cursor.visit_lane(there.lane, symmetry.apply_set(lanes.0), |run, index, step| {
+            debug_assert!(ends_of(run).iter().all(|&(i, square)| {
+                Some(index + i * step) == self.index_at(there, back[square as usize], turn)
+            }));
             for (i, square) in (0..).zip(Bitboard(run)) {
                 let (square, index) = (back[square as usize], index + i * step);
-                debug_assert_eq!(Some(index), self.index_at(there, square, turn));
                 take(square, self.numbers.get(index as usize));
             }
         });
@@ -594,6 +596,12 @@ impl<'a> TestedRows<'a> {
         squares.squares[lane] = square;
         squares
     }
+}
+
+/// The first and the last one of some squares, and how many are before them.
+fn ends_of(squares: u64) -> [(u64, u32); 2] {
+    let last = u64::from(squares.count_ones()).saturating_sub(1);
+    [(0, squares.trailing_zeros()), (last, 63 - squares.leading_zeros())]
 }
 
 /// The number of every man among those like it, from the lowest slot on.
