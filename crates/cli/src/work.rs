@@ -170,6 +170,20 @@ impl WorkArgs {
         all
     }
 
+    /// An option that says how tables are made, if there is one.
+    pub(crate) fn of_tables(&self) -> Option<&'static str> {
+        let given = [
+            ("--status", self.status.is_some()),
+            ("--keep-free", self.keep_free.is_some()),
+            ("--method", self.method.is_some()),
+            ("--compress-files", self.compress_files),
+            ("--passes", self.passes),
+            ("--compress", self.compress.is_some()),
+            ("--discard", self.discard),
+        ];
+        given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
+    }
+
     /// How what is larger than memory is solved.
     pub(crate) fn solving_method(&self) -> Method {
         let compress = self.compress_files;

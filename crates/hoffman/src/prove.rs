@@ -20,7 +20,6 @@ use crate::event::Cancel;
 use crate::explanation::{Explanation, KeyLines, explain};
 use crate::goal::Goal;
 use crate::options::Options;
-use crate::plan::Whole;
 use crate::search_file::SearchFile;
 use crate::strategy::longest_line;
 use crate::watch::Watch;
@@ -234,6 +233,12 @@ const CHEAP: u64 = 100_000_000;
 /// many bytes: a second's work.
 const TRIED: usize = 1 << 29;
 
+/// What is said if that does not decide them.
+const OF_MANY_PIECES: &str = "the pieces stand in too many ways for this memory; positions that can arise were looked at one by one for a while, which is gone on with where it is asked for";
+
+/// What is said where a search was to be kept that cannot be.
+const NOT_KEPT: &str = "not read and not written, as positions are looked at one by one";
+
 /// Proves whether a position is won, drawn or lost, with any number of men, or as much of that as
 /// time and memory allow. What is proved is certain whenever the work ends: a position that nobody
 /// could decide is at least, or at most, a draw, or unknown.
@@ -249,9 +254,8 @@ const TRIED: usize = 1 << 29;
 /// are cancelled; a search that was cancelled is no error.
 ///
 /// # Errors
-/// The position is none of chess, or has castling rights. [`Error::Vast`]: its pieces alone can
-/// stand in more ways than fit into memory, and a look at the positions that arise from it, one by
-/// one, comes to no end soon. [`Error::Probe`]: a folder of tables cannot be listed.
+/// The position is none of chess, or has castling rights. [`Error::Probe`]: a folder of tables
+/// cannot be listed.
 /// [`Error::Assumption`]: what is assumed does not fit the position. [`Error::Certificate`],
 /// [`Error::Search`]: there is no place to write to, or what the search is to go on from is of
 /// another one.
@@ -277,7 +281,7 @@ pub fn prove(
         .transpose()?;
 
     let is_known = || at_hand.as_ref().is_some_and(|tables| tables.look_up(&chess).is_some());
-    let too_large = !hoffman_prove::fits(&chess, limits) && !is_known();
+    let too_large = !hoffman_prove::fits(&chess, &assumptions, limits) && !is_known();
     // Of chess there are few positions or far too many.
     let tried = too_large && is_chess && !asked.one_by_one;
     let limits = if tried { Limits { memory: limits.memory.min(TRIED) } } else { limits };
@@ -288,14 +292,13 @@ pub fn prove(
 
     // Where they cannot be written is told before the work, not behind it.
     let certificate = asked.certificate.as_deref().map(Certificate::create).transpose()?;
-    let mut file = asked.resume.as_deref().map(|path| SearchFile::of(path, &chess)).transpose()?;
+    // Only slices are gone on with.
+    let keeps = !prover.progress().one_by_one;
+    let resume = asked.resume.as_deref().filter(|_| keeps);
+    let mut file = resume.map(|path| SearchFile::of(path, &chess)).transpose()?;
 
     options.install(|| {
         let mut prover = work.search(prover, file.as_mut(), &watch, progress)?;
-        let nothing = prover.progress().bounds == OutcomeBounds::UNKNOWN;
-        if tried && nothing && !watch.is_stopped() {
-            return Err(Error::Vast(Box::new(Whole::behind(&position))));
-        }
         if let Some(file) = file {
             file.write(&prover.opened())?;
         }
@@ -313,6 +316,16 @@ pub fn prove(
         proved.certificate = certify(certificate, &chess, proofs)?;
         if let Some(at_hand) = at_hand {
             (proved.tables, proved.notices) = at_hand.told();
+        }
+        if tried && proved.assumed.wdl().is_none() {
+            proved.notices.push(OF_MANY_PIECES.to_owned());
+        }
+        if let Some(path) = asked.resume.as_deref().filter(|_| !keeps) {
+            proved.notices.push(format!("{}: {NOT_KEPT}", path.display()));
+        }
+        // To free what many slices take can last seconds, in which who ended the work gets no answer.
+        if watch.cancel.is_cancelled() {
+            rayon::spawn(move || drop(prover));
         }
         Ok(proved)
     })

@@ -3,17 +3,18 @@
 //! The values of such an ending are read as a whole, by rows, and then serve as those of the small
 //! endings do that are solved as a whole. Slice by slice would be dearer: the places of one slice
 //! lie all over a table, so that most of it would be unpacked for each, and a question for every
-//! position takes ten times as long as solving the slice.
+//! position takes ten times as long as solving the slice. Endings of five men without pawns are
+//! solved as a whole where nobody knows them.
 
 use std::sync::Arc;
 
 use hoffman_board::shakmaty::Chess;
 use hoffman_board::{Material, Outcome};
 use hoffman_solve::{Monitor, SolveError};
-use hoffman_space::TableValues;
+use hoffman_space::{PawnSquares, TableValues};
 
 use crate::key::Key;
-use crate::slices::{Slices, Stale};
+use crate::slices::{Slices, Stale, WHOLE};
 
 /// What it takes to read the values of an ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +53,14 @@ pub trait Endings: Send + Sync {
 /// as long as all that was evaluated: a proof takes twice the time at the most in which it is found
 /// without.
 const READ_AT_ONCE: u64 = 50_000_000;
+
+/// How many positions an ending without pawns has for each side to move that is solved as a whole
+/// where one of its slices is to be opened: an eighth of those of the slice, which knows no
+/// symmetry.
+const LEAF_POSITIONS: usize = 462 * 64_usize.pow(WHOLE as u32 - 1);
+
+/// What solving it takes at most, in bytes.
+const LEAF_BYTES: usize = 5 * LEAF_POSITIONS;
 
 impl Slices {
     /// Takes the values of endings from somebody who knows them.
@@ -108,17 +117,20 @@ impl Slices {
         Ok(true)
     }
 
-    /// Reads the ending of a slice, if that is to be done now, and notes the slices from which
-    /// moves lead there. Whether the slice need not be opened.
-    pub(crate) fn read_leaf(
+    /// Reads the ending of a slice, if that is to be done now, or solves it as a whole, and notes the
+    /// slices from which moves lead there. Whether the slice need not be opened.
+    pub(crate) fn take_leaf(
         &mut self,
         key: &Key,
         stale: &mut Stale,
         monitor: &dyn Monitor,
     ) -> Result<bool, SolveError> {
         let ending = key.family.material.normalized().0;
-        if self.whole.contains_key(&ending) || !self.read(&ending, monitor)? {
-            return Ok(self.whole.contains_key(&ending));
+        if self.whole.contains_key(&ending) {
+            return Ok(true);
+        }
+        if !self.read(&ending, monitor)? && !self.solve_leaf(&ending, monitor)? {
+            return Ok(false);
         }
         let of_ending = |(key, _): &(&Key, _)| key.family.material.normalized().0 == ending;
         let users = self.users.iter().filter(of_ending).flat_map(|(_, users)| users);
@@ -126,6 +138,38 @@ impl Slices {
             stale.add(self.rank(user), *user, [true; 3]);
         }
         Ok(true)
+    }
+
+    /// Whether an ending is solved as a whole when one of its slices is to be opened.
+    fn is_solved_as_leaf(&self, ending: &Material) -> bool {
+        ending.men() == WHOLE + 1 && !ending.has_pawns() && !self.assumptions.concern_pieces()
+    }
+
+    /// Solves an ending as a whole, if it is one of those and there is room. Whether it was.
+    fn solve_leaf(&mut self, ending: &Material, monitor: &dyn Monitor) -> Result<bool, SolveError> {
+        if !self.is_solved_as_leaf(ending) || LEAF_BYTES > self.room {
+            return Ok(false);
+        }
+        self.solve_whole(*ending, monitor)?;
+        self.work += 2 * LEAF_POSITIONS as u64;
+        self.endings_solved.insert(*ending);
+        Ok(true)
+    }
+
+    /// What opening a slice takes at most, in bytes.
+    pub(crate) fn needs(&self, key: &Key) -> usize {
+        if self.is_solved_as_leaf(&key.family.material) {
+            LEAF_BYTES
+        } else {
+            key.needs(&self.assumptions)
+        }
+    }
+
+    /// The endings that were solved instead of opening slices of them, as slices, in groups as open
+    /// ones.
+    pub(crate) fn solved_leaves(&self) -> Vec<Vec<Key>> {
+        let key = |ending: &Material| Key::of(*ending, PawnSquares::default());
+        self.groups(self.endings_solved.iter().map(key))
     }
 
     /// Whether values were taken from somebody who knew them.

@@ -36,9 +36,18 @@ impl Key {
     }
 
     /// What solving it takes at most, in bytes: the codes of both sides and planes beside them.
-    pub(crate) fn needs(&self) -> usize {
-        let free = self.pieces() + 2 - u32::from(self.family.promoted.is_some());
-        64_usize.saturating_pow(free).saturating_mul(8)
+    pub(crate) fn needs(&self, assumptions: &Assumptions) -> usize {
+        let mut promoted = self.family.promoted;
+        let mut needs = 8_usize;
+        let kings = Color::ALL.map(|color| (color, Role::King));
+        let men = self.family.material.men_in_naming_order().into_iter().chain(kings);
+        for (color, role) in men.filter(|man| man.1 != Role::Pawn) {
+            // A piece that has just promoted has one square.
+            if promoted.take_if(|piece| (piece.0, piece.1) == (color, role)).is_none() {
+                needs = needs.saturating_mul(assumptions.free_squares(color, role).count());
+            }
+        }
+        needs
     }
 
     /// Every move that leaves a slice leads to one of lower rank.

@@ -26,8 +26,8 @@ impl Prover {
     /// `8/5p2/8/8/8/8/8/8 KQk Qd8 on ke1`.
     #[must_use]
     pub fn opened(&self) -> Vec<String> {
-        let keys = self.slices().in_order().into_iter().flatten();
-        keys.map(|key| Words(key).to_string()).collect()
+        let groups = [self.slices().solved_leaves(), self.slices().in_order()];
+        groups.into_iter().flatten().flatten().map(|key| Words(key).to_string()).collect()
     }
 
     /// How many slices are open.

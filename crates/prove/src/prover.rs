@@ -33,7 +33,7 @@ const TWO_PIECES: u64 = 64 * ONE_PIECE;
 /// Positions looked at one by one between two looks at the limits, and before what is certain is
 /// worked out the first time, if they are not all; then always of twice as many.
 const POSITIONS_TOGETHER: usize = 1 << 14;
-const FEW_POSITIONS: usize = 1 << 20;
+const FEW_POSITIONS: usize = 1 << 16;
 
 /// How many positions might be evaluated in the time in which one is looked at.
 const LOOK: u64 = 100;
@@ -70,8 +70,8 @@ pub struct ProofProgress {
 /// Whether the pieces of a position alone stand in so few ways that its slice fits into memory,
 /// without which nothing is proven.
 #[must_use]
-pub fn fits(position: &Chess, limits: Limits) -> bool {
-    key_of(position, &Assumptions::new()).0.needs() <= limits.memory
+pub fn fits(position: &Chess, assumptions: &Assumptions, limits: Limits) -> bool {
+    key_of(position, assumptions).0.needs(assumptions) <= limits.memory
 }
 
 /// Proves the outcome of a position, or as much of it as the limits allow.
@@ -182,7 +182,7 @@ impl Prover {
         tell: &mut dyn FnMut(&Prover) -> bool,
     ) {
         let most = self.limits.memory / graph::POSITION;
-        let mut settled = 0;
+        let mut settled = self.graph.as_ref().map_or(0, PositionGraph::settled_of);
         while !is_enough(self) && !self.stopped {
             let ends = self.positions() > positions || monitor.is_stopped();
             let Some(graph) = &mut self.graph else { return };
@@ -259,7 +259,8 @@ impl Prover {
         monitor: &dyn Monitor,
         tell: &mut dyn FnMut(&Prover) -> bool,
     ) {
-        let looks = self.graph.is_none() && fits(position, self.limits);
+        let fits = || fits(position, &self.slices.assumptions, self.limits);
+        let looks = self.graph.is_none() && fits();
         if self.is_decided(position) || !looks {
             return;
         }
@@ -307,7 +308,7 @@ impl Prover {
             self.slices.room = left;
             let (moves, most) = (WalkMoves::OfAStrategy, REACH_AHEAD);
             let mut walked = met(&self.slices, starts, Walks { moves, most, monitor });
-            walked.met.retain(|key, _| key.pieces() == 0 && key.needs() <= left);
+            walked.met.retain(|key, _| key.pieces() == 0 && self.slices.needs(key) <= left);
             NextSlices { keys, starts } = choose(&self.slices, walked, self.update);
             if keys.is_empty() {
                 break;
@@ -387,7 +388,7 @@ impl Prover {
             let at_root = |&question| WalkStart::at_root(&self.slices, position, question);
             let starts = asked.iter().map(at_root).collect();
             let mut walked = met(&self.slices, starts, Walks { moves, most: self.reach, monitor });
-            walked.met.retain(|key, _| key.needs() <= left || self.slices.is_leaf(key));
+            walked.met.retain(|key, _| self.slices.needs(key) <= left || self.slices.is_leaf(key));
             let farther = self.reach.saturating_mul(2 * WALKED) <= left && walked.cut;
             if !walked.met.is_empty() || !farther || monitor.is_stopped() {
                 return walked;
@@ -446,10 +447,29 @@ impl Prover {
 
     /// What is certain of the position.
     fn bounds(&self) -> OutcomeBounds {
-        match self.looked_up {
+        let bounds = match self.looked_up {
             Some(known) => OutcomeBounds::exactly(known.outcome),
             None => self.bounds_of(&self.position),
+        };
+        // Slices before endings that are known are told of them, single positions are not.
+        if self.graph.is_none() || !self.knows_replies() {
+            return bounds;
         }
+        let behind = || self.moves().into_iter().map(|(_, bounds)| bounds);
+        let (least, most) = (behind().map(|of| of.least), behind().map(|of| of.most));
+        let (least, most) = match self.position.turn() {
+            Color::White => (least.max(), most.max()),
+            Color::Black => (least.min(), most.min()),
+        };
+        OutcomeBounds {
+            least: least.map_or(bounds.least, |least| least.max(bounds.least)),
+            most: most.map_or(bounds.most, |most| most.min(bounds.most)),
+        }
+    }
+
+    /// Whether somebody knew positions behind the moves.
+    fn knows_replies(&self) -> bool {
+        self.replies.iter().any(Option::is_some)
     }
 
     /// The legal moves, and what is certain of the positions behind them, or assumed.
@@ -499,7 +519,8 @@ impl Prover {
     ///
     /// The work was stopped; values were read, of which nobody knows how they come about.
     pub fn strategies(&self, monitor: &dyn Monitor) -> Result<Vec<ProvenStrategy<'_>>, NoStrategy> {
-        if self.slices.has_read() || self.looked_up.is_some() {
+        let is_known = self.looked_up.is_some() || self.graph.is_some() && self.knows_replies();
+        if self.slices.has_read() || is_known {
             return Err(NoStrategy::Unknown);
         }
         let assumptions = &self.slices.assumptions;
@@ -633,8 +654,9 @@ fn chosen(slices: &Slices, mut all: Vec<(Key, Met)>, update: u64) -> Vec<Key> {
     // There is room for each of them, and has to be for all.
     let mut left = slices.room;
     chosen.retain(|key| {
-        let fits = key.needs() <= left;
-        left = left.saturating_sub(key.needs());
+        let needs = slices.needs(key);
+        let fits = needs <= left;
+        left = left.saturating_sub(needs);
         fits
     });
     chosen

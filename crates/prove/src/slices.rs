@@ -19,7 +19,7 @@ use crate::key::{Key, SliceFamily};
 use crate::settled::settled;
 
 /// Endings without pawns of up to so many men are solved as a whole.
-const WHOLE: usize = 4;
+pub(crate) const WHOLE: usize = 4;
 
 /// What is computed of a slice. What is not known is settled against White in the first one and for
 /// White in the second one, so that the truth lies between them; the third one is a guess.
@@ -69,6 +69,8 @@ pub(crate) struct Slices {
     pub(crate) endings: Option<Arc<dyn Endings>>,
     /// The endings that were read.
     pub(crate) endings_read: FxHashSet<Material>,
+    /// The endings that were solved instead of opening one of their slices.
+    pub(crate) endings_solved: FxHashSet<Material>,
     /// How many positions might have been evaluated in the time in which they were.
     pub(crate) read: u64,
     /// Bytes that may be taken by what is read.
@@ -98,9 +100,10 @@ impl Slices {
         self.open.len()
     }
 
-    /// How many slices are known, open or not.
+    /// How many slices are known, open or not: those that moves lead to, and those that were asked
+    /// for.
     pub(crate) fn known(&self) -> usize {
-        self.users.len()
+        self.users.len() + self.open.keys().filter(|key| !self.users.contains_key(key)).count()
     }
 
     pub(crate) fn is_open(&self, key: &Key) -> bool {
@@ -161,15 +164,15 @@ impl Slices {
         self.bring_up_to_date(stale, |key| new.contains(key), monitor)
     }
 
-    /// Opens slices without a look at their positions yet. Those before an ending that is read have
-    /// to wait.
+    /// Opens slices without a look at their positions yet. Those before an ending that is read or
+    /// solved as a whole have to wait.
     fn added(&mut self, keys: &[Key], monitor: &dyn Monitor) -> Result<Stale, SolveError> {
         let (mut stale, mut waiting) = (Stale::default(), std::mem::take(&mut self.waiting));
         let (mut new, mut seen) = (Vec::new(), FxHashSet::default());
         for &key in keys {
             // Of many that were to be read some may be too much, and too large to be opened.
-            if !self.read_leaf(&key, &mut waiting, monitor)?
-                && key.needs() <= self.room
+            if !self.take_leaf(&key, &mut waiting, monitor)?
+                && self.needs(&key) <= self.room
                 && !self.is_open(&key)
                 && seen.insert(key)
             {
@@ -381,7 +384,10 @@ impl Slices {
 
     /// Whether an ending is solved or read as a whole, by the rules alone.
     pub(crate) fn is_whole(&self, material: &Material) -> bool {
-        if self.has_read() && self.endings_read.contains(&material.normalized().0) {
+        let is_leaf = |endings: &FxHashSet<Material>| {
+            !endings.is_empty() && endings.contains(&material.normalized().0)
+        };
+        if is_leaf(&self.endings_read) || is_leaf(&self.endings_solved) {
             return true;
         }
         let is_small = !material.has_pawns() && material.men() <= WHOLE;

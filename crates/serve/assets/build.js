@@ -95,8 +95,12 @@ function count(place, path, asked, answered) {
 }
 
 /** What a proof took. */
-export const extent = ({ slices, known, positions, bytes, seconds }) =>
-  `${slices} of ${known} pawn structures opened, ${Math.round(positions / 1e6)} million positions evaluated, ${size(bytes)}, ${duration(seconds)}`;
+export const extent = ({ one_by_one: oneByOne, slices, known, positions, bytes, seconds }) => {
+  const looked = oneByOne
+    ? `${slices} of ${known} positions looked at one by one`
+    : `${slices} of ${known} pawn structures opened, ${Math.round(positions / 1e6)} million positions evaluated`;
+  return `${looked}, ${size(bytes)}, ${duration(seconds)}`;
+};
 
 /** Begins work and shows its progress: `shown` tells it as a part of 1 and in words. */
 async function follow(place, path, wanted, { shown, finished, stopped }) {

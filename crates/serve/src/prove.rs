@@ -80,7 +80,7 @@ fn keep(proofs: &KeptProofs, position: &Position, proved: &Proved) {
 fn refusal(error: &Error) -> Refusal {
     let status = match error {
         Error::Probe(_) => StatusCode::BAD_REQUEST,
-        Error::Vast(_) | Error::Resources(_) => StatusCode::FORBIDDEN,
+        Error::Resources(_) => StatusCode::FORBIDDEN,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };
     Refusal::new(status, error.code(), error.to_string())
@@ -97,6 +97,7 @@ fn progress(effort: &Effort, turn: Color, most: Duration) -> Value {
 
 fn extent(effort: &Effort) -> Value {
     json!({
+        "one_by_one": effort.one_by_one,
         "slices": effort.open,
         "known": effort.known,
         "positions": effort.positions,

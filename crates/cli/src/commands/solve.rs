@@ -132,6 +132,9 @@ fn expect_folder_of(file: &Path) -> anyhow::Result<()> {
 
 /// Proves the result, or as much of it as time and memory allow; done if it is the whole.
 fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<RunEnd> {
+    if let Some(option) = args.work.of_tables() {
+        anyhow::bail!("{option} says how tables are made, and the position is proven without any");
+    }
     let options = args.work.options(args.folder.existing()?)?;
     expect_folders(&args.syzygy)?;
     args.picture.iter().try_for_each(|file| expect_folder_of(file))?;
@@ -200,6 +203,11 @@ fn tell_of_certificate(args: &SolveArgs, proved: &Proved) {
             "{}: not written, as the proof has more than {positions} positions, too many for the memory",
             file.display()
         )),
+        // What is won under assumptions may show nothing of chess.
+        _ if proved.value == Value::Unknown && proved.assumed != Value::Unknown => note(&format!(
+            "{}: not written, as what is proven shows nothing of chess",
+            file.display()
+        )),
         _ => note(&format!("{}: not written, for want of a proof", file.display())),
     }
 }
@@ -229,6 +237,7 @@ fn extent(effort: &Effort) -> String {
 /// With which move a win ends.
 pub(super) fn in_moves((least, most): (Moves, Moves)) -> String {
     match (least.0, most.0) {
+        (1, 1) => "in 1 move".to_owned(),
         (least, most) if least == most => format!("in {most} moves"),
         (least, most) => format!("in at least {least} and at most {most} moves"),
     }

@@ -462,3 +462,32 @@ fn compare(endings: &[(&str, usize, u64)], change: fn(&mut Game, &mut fastrand::
     }
     assert_eq!(met.len(), 3, "wins of both sides and draws: {met:?}");
 }
+
+/// Pieces that are kept on few squares take little memory, however many they are.
+#[test]
+fn confined_pieces_take_little_memory() {
+    let squares = |square: Square| Bitboard::from_square(square);
+    let mut assumptions = Assumptions::new();
+    for (color, role, own) in [
+        (Color::White, Role::King, squares(Square::G1) | squares(Square::H1)),
+        (Color::White, Role::Queen, squares(Square::A1) | squares(Square::A2)),
+        (Color::Black, Role::King, squares(Square::G8) | squares(Square::H8)),
+        (Color::Black, Role::Rook, squares(Square::B8) | squares(Square::C8)),
+        (Color::Black, Role::Bishop, squares(Square::D8) | squares(Square::E7)),
+        (Color::Black, Role::Knight, squares(Square::F8) | squares(Square::H7)),
+    ] {
+        assumptions.confine(color, role, own);
+    }
+    let fen: Fen = "1r1b1nk1/8/8/8/8/8/Q7/6K1 b - - 0 1".parse().unwrap();
+    let position: Chess = fen.into_position(CastlingMode::Standard).unwrap();
+    let prove = |prover: Prover| {
+        let mut prover = prover.assuming(assumptions.clone());
+        prover.prove(&|| {}, &mut |_| true);
+        prover.progress()
+    };
+    let limits = Limits { memory: 1 << 20 };
+    let by_slices = prove(Prover::new(position.clone(), limits));
+    let by_positions = prove(Prover::new(position, limits).one_by_one());
+    assert!(by_slices.open > 0 && by_slices.bounds.known().is_some(), "{by_slices:?}");
+    assert_eq!(by_slices.bounds, by_positions.bounds);
+}
