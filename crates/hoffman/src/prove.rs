@@ -323,7 +323,7 @@ pub fn prove(
         if let Some(path) = asked.resume.as_deref().filter(|_| !keeps) {
             proved.notices.push(format!("{}: {NOT_KEPT}", path.display()));
         }
-        // To free what many slices take can last seconds, in which who ended the work gets no answer.
+        // To free what many slices take can last seconds; who ended the work waits for the answer.
         if watch.cancel.is_cancelled() {
             rayon::spawn(move || drop(prover));
         }

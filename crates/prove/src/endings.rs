@@ -117,8 +117,8 @@ impl Slices {
         Ok(true)
     }
 
-    /// Reads the ending of a slice, if that is to be done now, or solves it as a whole, and notes the
-    /// slices from which moves lead there. Whether the slice need not be opened.
+    /// Reads the ending of a slice, if that is to be done now, or solves it as a whole, and notes
+    /// the slices from which moves lead there. Whether the slice need not be opened.
     pub(crate) fn take_leaf(
         &mut self,
         key: &Key,
