@@ -601,7 +601,7 @@ impl<'a> TestedRows<'a> {
 /// The first and the last one of some squares, and how many are before them.
 fn ends_of(squares: u64) -> [(u64, u32); 2] {
     let last = u64::from(squares.count_ones()).saturating_sub(1);
-    [(0, squares.trailing_zeros()), (last, 63 - squares.leading_zeros())]
+    [(0, squares.trailing_zeros()), (last, squares.ilog2())]
 }
 
 /// The number of every man among those like it, from the lowest slot on.
