@@ -119,11 +119,6 @@ impl PositionGraph {
         self.settled == self.looked()
     }
 
-    /// How many had been looked at when that was worked out.
-    pub(crate) fn settled_of(&self) -> usize {
-        self.settled
-    }
-
     /// What they take in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let each = size_of::<(u128, u32)>() + 2 + size_of::<usize>() + 2 * size_of::<u16>();

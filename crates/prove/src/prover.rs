@@ -30,10 +30,10 @@ const REACH_AHEAD: usize = 5_000;
 const ONE_PIECE: u64 = 3 * 2 * 64 * 64 * 64;
 const TWO_PIECES: u64 = 64 * ONE_PIECE;
 
-/// Positions looked at one by one between two looks at the limits, and before what is certain is
-/// worked out the first time, if they are not all; then always of twice as many.
+/// Positions looked at one by one between two looks at the limits, and how many are known before
+/// what is certain is worked out the first time, if they are not all; then always of twice as many.
 const POSITIONS_TOGETHER: usize = 1 << 14;
-const FEW_POSITIONS: usize = 1 << 16;
+const FEW_POSITIONS: usize = 1 << 20;
 
 /// How many positions might be evaluated in the time in which one is looked at.
 const LOOK: u64 = 100;
@@ -182,7 +182,8 @@ impl Prover {
         tell: &mut dyn FnMut(&Prover) -> bool,
     ) {
         let most = self.limits.memory / graph::POSITION;
-        let mut settled = self.graph.as_ref().map_or(0, PositionGraph::settled_of);
+        let settled = self.graph.as_ref().filter(|graph| graph.is_settled());
+        let mut settled = settled.map_or(0, PositionGraph::known);
         while !is_enough(self) && !self.stopped {
             let ends = self.positions() > positions || monitor.is_stopped();
             let Some(graph) = &mut self.graph else { return };
@@ -192,9 +193,9 @@ impl Prover {
             // Each of them may lead to many more.
             let room = (most - graph.known()) / 32;
             graph.look(room.clamp(1, POSITIONS_TOGETHER), &self.slices.assumptions);
-            if graph.looked() >= FEW_POSITIONS.max(2 * settled) {
+            if graph.known() >= FEW_POSITIONS.max(2 * settled) {
                 graph.settle(&self.slices.assumptions);
-                settled = graph.looked();
+                settled = graph.known();
             }
             self.stopped |= !tell(self);
         }
