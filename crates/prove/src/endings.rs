@@ -13,6 +13,7 @@ use hoffman_board::{Material, Outcome};
 use hoffman_solve::{Monitor, SolveError};
 use hoffman_space::{PawnSquares, TableValues};
 
+use crate::assumptions::Assumptions;
 use crate::key::Key;
 use crate::slices::{Slices, Stale, WHOLE};
 
@@ -60,7 +61,12 @@ const READ_AT_ONCE: u64 = 50_000_000;
 const LEAF_POSITIONS: usize = 462 * 64_usize.pow(WHOLE as u32 - 1);
 
 /// What solving it takes at most, in bytes.
-const LEAF_BYTES: usize = 5 * LEAF_POSITIONS;
+pub(crate) const LEAF_BYTES: usize = 5 * LEAF_POSITIONS;
+
+/// Whether an ending is solved as a whole when one of its slices is to be opened.
+pub(crate) fn is_solved_as_leaf(ending: &Material, assumptions: &Assumptions) -> bool {
+    ending.men() == WHOLE + 1 && !ending.has_pawns() && !assumptions.concern_pieces()
+}
 
 impl Slices {
     /// Takes the values of endings from somebody who knows them.
@@ -140,29 +146,15 @@ impl Slices {
         Ok(true)
     }
 
-    /// Whether an ending is solved as a whole when one of its slices is to be opened.
-    fn is_solved_as_leaf(&self, ending: &Material) -> bool {
-        ending.men() == WHOLE + 1 && !ending.has_pawns() && !self.assumptions.concern_pieces()
-    }
-
     /// Solves an ending as a whole, if it is one of those and there is room. Whether it was.
     fn solve_leaf(&mut self, ending: &Material, monitor: &dyn Monitor) -> Result<bool, SolveError> {
-        if !self.is_solved_as_leaf(ending) || LEAF_BYTES > self.room {
+        if !is_solved_as_leaf(ending, &self.assumptions) || LEAF_BYTES > self.room {
             return Ok(false);
         }
         self.solve_whole(*ending, monitor)?;
         self.work += 2 * LEAF_POSITIONS as u64;
         self.endings_solved.insert(*ending);
         Ok(true)
-    }
-
-    /// What opening a slice takes at most, in bytes.
-    pub(crate) fn needs(&self, key: &Key) -> usize {
-        if self.is_solved_as_leaf(&key.family.material) {
-            LEAF_BYTES
-        } else {
-            key.needs(&self.assumptions)
-        }
     }
 
     /// The endings that were solved instead of opening slices of them, as slices, in groups as open

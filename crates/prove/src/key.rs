@@ -6,6 +6,7 @@ use hoffman_board::{Bitboard, Color, MAX_PIECES, Material, Rank, Role, Square, V
 use hoffman_space::{Layout, Mover, PawnSquares};
 
 use crate::assumptions::Assumptions;
+use crate::endings::{LEAF_BYTES, is_solved_as_leaf};
 use crate::posted::Posted;
 
 /// The men of slices; pieces stand everywhere, or one of them where a pawn has just promoted.
@@ -35,8 +36,12 @@ impl Key {
         self.family.material.men() as u32 - 2 - self.pawns.occupied().count_ones()
     }
 
-    /// What solving it takes at most, in bytes: the codes of both sides and planes beside them.
+    /// What solving it takes at most, in bytes: the codes of both sides and planes beside them; or
+    /// its whole ending.
     pub(crate) fn needs(&self, assumptions: &Assumptions) -> usize {
+        if is_solved_as_leaf(&self.family.material, assumptions) {
+            return LEAF_BYTES;
+        }
         let mut promoted = self.family.promoted;
         let mut needs = 8_usize;
         let kings = Color::ALL.map(|color| (color, Role::King));

@@ -309,7 +309,9 @@ impl Prover {
             self.slices.room = left;
             let (moves, most) = (WalkMoves::OfAStrategy, REACH_AHEAD);
             let mut walked = met(&self.slices, starts, Walks { moves, most, monitor });
-            walked.met.retain(|key, _| key.pieces() == 0 && self.slices.needs(key) <= left);
+            walked
+                .met
+                .retain(|key, _| key.pieces() == 0 && key.needs(&self.slices.assumptions) <= left);
             NextSlices { keys, starts } = choose(&self.slices, walked, self.update);
             if keys.is_empty() {
                 break;
@@ -389,7 +391,8 @@ impl Prover {
             let at_root = |&question| WalkStart::at_root(&self.slices, position, question);
             let starts = asked.iter().map(at_root).collect();
             let mut walked = met(&self.slices, starts, Walks { moves, most: self.reach, monitor });
-            walked.met.retain(|key, _| self.slices.needs(key) <= left || self.slices.is_leaf(key));
+            let fits = |key: &Key| key.needs(&self.slices.assumptions) <= left;
+            walked.met.retain(|key, _| fits(key) || self.slices.is_leaf(key));
             let farther = self.reach.saturating_mul(2 * WALKED) <= left && walked.cut;
             if !walked.met.is_empty() || !farther || monitor.is_stopped() {
                 return walked;
@@ -655,7 +658,7 @@ fn chosen(slices: &Slices, mut all: Vec<(Key, Met)>, update: u64) -> Vec<Key> {
     // There is room for each of them, and has to be for all.
     let mut left = slices.room;
     chosen.retain(|key| {
-        let needs = slices.needs(key);
+        let needs = key.needs(&slices.assumptions);
         let fits = needs <= left;
         left = left.saturating_sub(needs);
         fits

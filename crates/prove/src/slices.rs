@@ -172,7 +172,7 @@ impl Slices {
         for &key in keys {
             // Of many that were to be read some may be too much, and too large to be opened.
             if !self.take_leaf(&key, &mut waiting, monitor)?
-                && self.needs(&key) <= self.room
+                && key.needs(&self.assumptions) <= self.room
                 && !self.is_open(&key)
                 && seen.insert(key)
             {
