@@ -31,7 +31,7 @@ pub fn signature() -> Result<u64, Error> {
     for name in ENDINGS {
         chosen.push(name.parse()?);
     }
-    let mut tables = Tables::new();
+    let mut tables = Tables::default();
     for job in complete(chosen.iter().copied()) {
         let mut values = TableValues::new(job.material, job.slices());
         let options = SolveOptions { count: true, keep: true, ..SolveOptions::default() };

@@ -103,7 +103,7 @@ mod tests {
             let pages = Pages::new(folder.path(), budget);
             let own = PagedOutcomes::of(&pages, &Codes::Narrow(codes.clone()));
             let memory = Codes::Narrow(codes.clone()).outcomes();
-            let memory = memory.as_packed().unwrap();
+            let memory = memory.as_outcomes().unwrap();
             for step in 0..400 {
                 let at = random.usize(..LEN);
                 let len = random.usize(..=(LEN - at).min(if step % 9 == 0 { LEN } else { 300 }));

@@ -8,7 +8,9 @@ use hoffman_plan::complete;
 use hoffman_solve::{
     Behind, Leaving, Monitor, SolveError, SolveOptions, Tables, solve_one_slice, solve_table,
 };
-use hoffman_space::{Code, Codes, Layout, PawnSquares, SliceValues, TableValues, outcome_number};
+use hoffman_space::{
+    Code, Codes, Layout, PackedCodes, PawnSquares, SliceValues, TableValues, outcome_number,
+};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -484,8 +486,15 @@ fn same(a: &Arc<SliceValues>, b: &Arc<SliceValues>) -> bool {
 }
 
 fn same_codes(a: &Codes, b: &Codes) -> bool {
-    if let (Some(left), Some(right)) = (a.as_packed(), b.as_packed()) {
-        return a.len() == b.len() && left.is_same(right);
+    match a.as_packed().zip(b.as_packed()) {
+        Some((PackedCodes::Outcomes(left), PackedCodes::Outcomes(right))) => {
+            return a.len() == b.len() && left.is_same(right);
+        }
+        // Otherwise the distances may differ alone.
+        Some((PackedCodes::Few(left), PackedCodes::Few(right))) if left.is_same(right) => {
+            return a.len() == b.len();
+        }
+        _ => {}
     }
     if a.is_wide() || b.is_wide() { same_outcomes::<u16>(a, b) } else { same_outcomes::<u8>(a, b) }
 }

@@ -323,7 +323,7 @@ impl<'a> Build<'a> {
         pages: Option<Arc<Pages>>,
     ) -> Build<'a> {
         let needed = graph.needed_by(todo);
-        let (tables, loaded, written) = (Tables::new(), HashMap::new(), HashMap::new());
+        let (tables, loaded, written) = (Tables::default(), HashMap::new(), HashMap::new());
         Build { graph, options, found, tables, needed, loaded, written, pages }
     }
 
@@ -471,7 +471,7 @@ impl<'a> Build<'a> {
         // One room for all: the first touch of a page of memory costs as much as what is done
         // there.
         let mut area = Vec::new();
-        let mut small = Tables::new();
+        let mut small = Tables::default();
         for number in behind {
             let material = self.graph.nodes[number].source.material;
             let Some(wanted) = needed.remove(&material) else { continue };

@@ -41,7 +41,7 @@ fn slowness() -> f64 {
     let jobs = complete([material]);
     let once = || {
         let began = Instant::now();
-        let mut tables = Tables::new();
+        let mut tables = Tables::default();
         for job in &jobs {
             let mut values = TableValues::new(job.material, job.slices());
             let options = SolveOptions { count: true, keep: true, ..SolveOptions::default() };

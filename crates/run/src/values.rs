@@ -102,7 +102,7 @@ pub(crate) fn values_of(
         let job = EndingJob { material: Material::bare_kings(), part: None };
         let mut values = TableValues::new(job.material, job.slices());
         let options = SolveOptions { count: false, keep: true, ..SolveOptions::default() };
-        solve_table(&mut values, &Tables::new(), &options, &|| {})?;
+        solve_table(&mut values, &Tables::default(), &options, &|| {})?;
         return Ok(values);
     }
     decode_table(table, wanted, taking, None, run, area)

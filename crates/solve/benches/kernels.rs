@@ -53,7 +53,7 @@ fn main() {
             pool.install(|| solve_table(&mut values, tables, &options(), &|| {})).unwrap();
             values
         };
-        let mut tables = Tables::new();
+        let mut tables = Tables::default();
         for job in needed {
             let values = solve(job, &tables);
             tables.insert(job.material, Arc::new(values));

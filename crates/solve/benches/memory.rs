@@ -56,7 +56,7 @@ fn main() {
     let folder = tempfile::tempdir().unwrap();
     for ending in endings {
         let jobs = complete([ending]);
-        let mut tables = Tables::new();
+        let mut tables = Tables::default();
         let solve =
             |job: &hoffman_plan::EndingJob, tables: &Tables, pages: Option<&Arc<Pages>>, method| {
                 let mut values = TableValues::new(job.material, job.slices());

@@ -28,7 +28,7 @@ impl Random {
 /// The tables behind an ending.
 pub(crate) fn solved_behind(ending: &str) -> (TableValues, Tables) {
     let ending: Material = ending.parse().unwrap();
-    let mut tables = Tables::new();
+    let mut tables = Tables::default();
     let options = SolveOptions { keep: true, ..SolveOptions::default() };
     for job in complete([ending]) {
         let mut values = TableValues::new(job.material, job.slices());

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::ops::{Range, RangeInclusive};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::context::Context;
 use crate::monitor::{Decided, Monitor, PassReport, TakeDecided};
@@ -107,14 +107,17 @@ fn run(
     let mut longest = *longest;
     let ahead = slice.ahead();
     let mut unsaved = *next;
-    let mut since = Instant::now();
+    // Read between passes only: of small slices there are many.
+    let mut now = Instant::now();
+    let mut since = now;
 
     for moves in *next..u16::MAX {
         // Asked before it is saved: what stops later is asked about again.
         let stopped = monitor.is_stopped() || context.is_incomplete();
-        if save(slice, context, monitor, unsaved..moves, since) {
+        if save(slice, context, monitor, unsaved..moves, now - since) {
             unsaved = moves;
-            since = Instant::now();
+            now = Instant::now();
+            since = now;
         }
         if stopped {
             return Err(SolveError::Stopped);
@@ -122,28 +125,27 @@ fn run(
         slice.saved_before(unsaved);
         monitor.pass(moves);
         let due = moves <= ahead;
-        let report = |slice: &_, won: bool, began: Instant| {
+        let mut report = |slice: &_, won: bool| {
             let result = if won { RunResult::Wins } else { RunResult::Losses };
             let positions = Passes::decided(slice, result);
-            let (pawns, time) = (context.pawns, began.elapsed());
-            monitor.passed(&PassReport { pawns, won, moves, positions, time });
+            let (pawns, began) = (context.pawns, now);
+            now = Instant::now();
+            monitor.passed(&PassReport { pawns, won, moves, positions, time: now - began });
         };
         if moves > 0 {
             if slice.waiting(RunResult::Losses) == 0 && !due {
                 break;
             }
-            let began = Instant::now();
             slice.win(moves, due);
-            report(slice, true, began);
+            report(slice, true);
         }
         if slice.waiting(RunResult::Wins) > 0 {
             longest = moves;
         }
-        let began = Instant::now();
         slice.lose(moves, due);
-        report(slice, false, began);
+        report(slice, false);
         if context.is_incomplete() {
-            save(slice, context, monitor, unsaved..moves, since);
+            save(slice, context, monitor, unsaved..moves, now - since);
             return Err(SolveError::Stopped);
         }
         if slice.waiting(RunResult::Losses) > 0 {
@@ -159,9 +161,9 @@ fn save(
     context: &Context<'_>,
     monitor: &dyn Monitor,
     passes: Range<u16>,
-    since: Instant,
+    taken: Duration,
 ) -> bool {
-    if passes.is_empty() || !monitor.saves_passes(since.elapsed()) {
+    if passes.is_empty() || !monitor.saves_passes(taken) {
         return false;
     }
     let passes = passes.start..=passes.end - 1;

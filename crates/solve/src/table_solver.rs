@@ -1,12 +1,13 @@
 //! Solving an ending: its slices in order of their pawns, from the tables behind its exits.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use hoffman_board::{Bitboard, ByColor, Color, Material, Rank, Role, Square};
 use hoffman_pages::Pages;
 use hoffman_space::{PawnSquares, SliceValues, TableValues};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use crate::context::Context;
 use crate::exits::{Counted, Exit, Right};
@@ -21,7 +22,7 @@ use crate::target::ExitTarget;
 use crate::view::{MaterialChange, View};
 
 /// Solved endings by material, stronger side White.
-pub type Tables = HashMap<Material, Arc<TableValues>>;
+pub type Tables = FxHashMap<Material, Arc<TableValues>>;
 
 /// Solves all slices of a complete ending that are not solved yet; returns the longest win or loss
 /// in moves of those.

@@ -5,6 +5,7 @@
 //! beats what is agreed, position by position: a code of 0 in a view means that the table does not
 //! answer.
 
+use arrayvec::ArrayVec;
 use hoffman_board::{Color, FuturemoveKind, MAX_PIECES as MAX_MOVERS, Material, Role};
 use hoffman_space::{Code, Layout, PawnSquares};
 
@@ -38,9 +39,9 @@ pub(crate) enum Rest {
 }
 
 /// Movers whose squares are the places of what is fetched, the last one fastest.
-pub(crate) type Axes = arrayvec::ArrayVec<usize, MAX_MOVERS>;
+pub(crate) type Axes = ArrayVec<usize, MAX_MOVERS>;
 /// Where men stand that do not change along a fetch: mover and square.
-pub(crate) type Placed = arrayvec::ArrayVec<(usize, u8), { MAX_MOVERS + 1 }>;
+pub(crate) type Placed = ArrayVec<(usize, u8), { MAX_MOVERS + 1 }>;
 
 /// What an exit leads to.
 #[derive(Clone)]
@@ -56,16 +57,97 @@ pub(crate) struct ExitTarget<'a> {
 pub(crate) struct After<'a> {
     /// Mover (or [`PROMOTED`]), colour, role.
     men: Vec<(usize, Color, Role)>,
+    /// The movers that they are, a bit each.
+    movers: u64,
     /// The squares on which movers may stand whose place is not given.
     squares: [u64; MAX_MOVERS],
     promoted: Option<u8>,
     pawns: PawnSquares,
     /// The side that made the move.
     color: Color,
-    suicide: bool,
+    /// What must not be; none in suicide chess.
+    danger: Option<KingDanger>,
     /// The table that the move leaves, where a man can leave it for a square that others of it may
     /// stand on: positions that exist there are not behind the exit.
     outside: Option<&'a Layout>,
+}
+
+/// What may be a danger to the king of the side that made a move.
+#[derive(Clone)]
+struct KingDanger {
+    /// The mover that is the king, and the one that is the enemy king.
+    own: usize,
+    other: usize,
+    /// What enemy pawns attack.
+    pawn_attacks: u64,
+    /// The enemy's pieces: mover and role.
+    pieces: ArrayVec<(usize, Role), { MAX_MOVERS + 1 }>,
+}
+
+impl KingDanger {
+    fn new(
+        tables: &Tables,
+        men: &[(usize, Color, Role)],
+        color: Color,
+        pawns: PawnSquares,
+    ) -> KingDanger {
+        let enemy = color.other();
+        let royal = |color: Color| {
+            men.iter().find(|m| m.1 == color && m.2 == Role::King).map_or(PROMOTED, |m| m.0)
+        };
+        let pieces = men.iter().filter(|m| m.1 == enemy && m.2 != Role::King);
+        KingDanger {
+            own: royal(color),
+            other: royal(enemy),
+            pawn_attacks: tables.pawn_attacks(enemy, pawns.of(enemy)),
+            pieces: pieces.map(|m| (m.0, m.2)).collect(),
+        }
+    }
+
+    /// The squares of the last man for which the king is not attacked and does not touch the
+    /// other, the other men standing on `stands[mover]`.
+    fn safe(
+        &self,
+        tables: &Tables,
+        stands: &[u8; MAX_MOVERS + 1],
+        last: usize,
+        occupied: u64,
+    ) -> u64 {
+        let KingDanger { own, other, pawn_attacks, .. } = *self;
+        if own == last {
+            let mut lanes = !pawn_attacks & !tables.reach(Role::King, stands[other]);
+            for &(man, role) in &self.pieces {
+                lanes &= !tables.attacks(role, stands[man], occupied);
+            }
+            return lanes;
+        }
+
+        let king = stands[own];
+        if pawn_attacks >> king & 1 != 0 {
+            return 0;
+        }
+        let mut lanes = u64::MAX;
+        if other == last {
+            lanes &= !tables.reach(Role::King, king);
+        } else if tables.reach(Role::King, king) >> stands[other] & 1 != 0 {
+            return 0;
+        }
+
+        for &(man, role) in &self.pieces {
+            if man == last {
+                lanes &= !tables.attacks(role, king, occupied);
+                continue;
+            }
+            let from = stands[man];
+            if tables.reach(role, from) >> king & 1 != 0 {
+                let between = tables.between(from, king);
+                if between & occupied == 0 {
+                    lanes &= between;
+                }
+            }
+        }
+        lanes
+    }
 }
 
 impl<'a> After<'a> {
@@ -73,11 +155,13 @@ impl<'a> After<'a> {
     pub(crate) fn new(context: &Context<'a>, step: &Step) -> After<'a> {
         let Step { color, change, pawns, .. } = *step;
         let movers = context.layout.movers().iter().enumerate();
-        let men = movers
+        let men: Vec<(usize, Color, Role)> = movers
             .filter(|&(i, m)| change.captured != Some(i) && m.is_man())
             .map(|(i, m)| (i, m.color, m.role))
             .chain(change.promoted.map(|(color, role, _)| (PROMOTED, color, role)))
             .collect();
+        let danger =
+            (!context.suicide()).then(|| KingDanger::new(context.tables, &men, color, pawns));
         let mut squares = [u64::MAX; MAX_MOVERS];
         // A man that takes a mover stands where that one may stand.
         if !matches!(step.way, Way::Takes { .. }) {
@@ -88,12 +172,13 @@ impl<'a> After<'a> {
         let leaves = matches!(step.kind, FuturemoveKind::Quiet(role, _) if role != Role::Pawn);
         let mixed = leaves && context.layout.has_overlaps();
         After {
+            movers: men.iter().fold(0, |movers, (mover, ..)| movers | 1 << mover),
             men,
             squares,
             promoted: change.promoted.map(|(_, _, square)| u8::from(square)),
             pawns,
             color,
-            suicide: context.suicide(),
+            danger,
             outside: mixed.then_some(context.layout),
         }
     }
@@ -125,64 +210,12 @@ impl<'a> After<'a> {
             occupied |= bit;
         }
         // A lane that is no man is nowhere.
-        let is_man = self.men.iter().any(|m| m.0 == last);
-        let mut lanes = if is_man { !occupied } else { u64::MAX };
-        if !self.suicide {
-            lanes &= self.king_is_safe(tables, stands, last, occupied);
+        let mut lanes = if self.movers >> last & 1 != 0 { !occupied } else { u64::MAX };
+        if let Some(danger) = &self.danger {
+            lanes &= danger.safe(tables, stands, last, occupied);
         }
         if let Some(layout) = self.outside {
             lanes &= !layout.admitted(&stands[..layout.movers().len()], last);
-        }
-        lanes
-    }
-
-    /// The squares of the last man for which the mover's king is not attacked and does not touch
-    /// the other.
-    fn king_is_safe(
-        &self,
-        tables: &Tables,
-        stands: &[u8; MAX_MOVERS + 1],
-        last: usize,
-        occupied: u64,
-    ) -> u64 {
-        let enemy = self.color.other();
-        let royal = |color: Color| {
-            self.men.iter().find(|m| m.1 == color && m.2 == Role::King).map_or(PROMOTED, |m| m.0)
-        };
-        let (own, other) = (royal(self.color), royal(enemy));
-        let pawn_attacks = tables.pawn_attacks(enemy, self.pawns.of(enemy));
-        let enemies = self.men.iter().filter(|m| m.1 == enemy && m.2 != Role::King);
-        if own == last {
-            let mut lanes = !pawn_attacks & !tables.reach(Role::King, stands[other]);
-            for &(man, _, role) in enemies {
-                lanes &= !tables.attacks(role, stands[man], occupied);
-            }
-            return lanes;
-        }
-
-        let king = stands[own];
-        if pawn_attacks >> king & 1 != 0 {
-            return 0;
-        }
-        let mut lanes = u64::MAX;
-        if other == last {
-            lanes &= !tables.reach(Role::King, king);
-        } else if tables.reach(Role::King, king) >> stands[other] & 1 != 0 {
-            return 0;
-        }
-
-        for &(man, _, role) in enemies {
-            if man == last {
-                lanes &= !tables.attacks(role, king, occupied);
-                continue;
-            }
-            let from = stands[man];
-            if tables.reach(role, from) >> king & 1 != 0 {
-                let between = tables.between(from, king);
-                if between & occupied == 0 {
-                    lanes &= between;
-                }
-            }
         }
         lanes
     }

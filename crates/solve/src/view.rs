@@ -354,7 +354,7 @@ impl<S: Code> CodeSource<'_, S> {
                 let room = S::room(&mut narrow, &mut wide);
                 room.resize(len.max(room.len()), S::ILLEGAL);
                 let len = len.min(stored.len.saturating_sub(from));
-                stored.read(from, &mut room[..len]);
+                stored.read_inlined(from, &mut room[..len]);
                 Excerpt::Room(narrow, wide)
             }
         }

@@ -1,12 +1,16 @@
 //! Codes of few kinds in each block, in as few bits as tell them apart there.
 
-use crate::values::CodeStore;
+use crate::code::Code as _;
+use crate::values::{CodeStore, PackedCodes};
 
 /// How many codes there are in a block, but in the last one.
 const BLOCK: usize = 128;
 
 /// How many kinds of codes four bits tell apart. Blocks of more kinds are left as they are.
 const KINDS: usize = 16;
+
+/// No number of a kind.
+const NONE: u8 = u8::MAX;
 
 /// Codes that lie in a group of whole bytes, however many bits each takes.
 const GROUP: usize = 8;
@@ -17,7 +21,7 @@ const GROUP: usize = 8;
 /// tells the kind; the numbers of a group of eight take as many bytes as a code has bits, the first
 /// one lowest. With eight bits a code is its own number, and there are no kinds.
 #[derive(Debug)]
-pub(crate) struct FewCodes {
+pub struct FewCodes {
     /// Where the blocks start.
     starts: Vec<u32>,
     bytes: Vec<u8>,
@@ -26,8 +30,10 @@ pub(crate) struct FewCodes {
 impl FewCodes {
     /// The same codes; none if they are too many.
     pub(crate) fn of(codes: &[u8]) -> Option<FewCodes> {
-        let mut few =
-            FewCodes { starts: Vec::with_capacity(codes.len().div_ceil(BLOCK)), bytes: Vec::new() };
+        // Room for most, so that it hardly ever has to grow.
+        let room = codes.len() / 2;
+        let starts = Vec::with_capacity(codes.len().div_ceil(BLOCK));
+        let mut few = FewCodes { starts, bytes: Vec::with_capacity(room) };
         for block in codes.chunks(BLOCK) {
             few.starts.push(u32::try_from(few.bytes.len()).ok()?);
             few.add(block);
@@ -47,14 +53,50 @@ impl FewCodes {
         self.bytes.extend_from_slice(&kinds.codes[..1 << kinds.bits]);
         match kinds.bits {
             0 => {}
-            1 => kinds.pack::<1>(codes, &mut self.bytes),
-            2 => kinds.pack::<2>(codes, &mut self.bytes),
-            3 => kinds.pack::<3>(codes, &mut self.bytes),
-            _ => kinds.pack::<4>(codes, &mut self.bytes),
+            1 => kinds.pack::<1>(codes.len(), &mut self.bytes),
+            2 => kinds.pack::<2>(codes.len(), &mut self.bytes),
+            3 => kinds.pack::<3>(codes.len(), &mut self.bytes),
+            _ => kinds.pack::<4>(codes.len(), &mut self.bytes),
         }
     }
 
+    /// Fills `out` with the codes from `at` on, with the instructions of the caller.
+    #[inline(always)]
+    pub(crate) fn read_inlined(&self, mut at: usize, mut out: &mut [u8]) {
+        while !out.is_empty() {
+            let len = out.len().min(BLOCK - at % BLOCK);
+            let (part, rest) = out.split_at_mut(len);
+            self.read_block(at / BLOCK, at % BLOCK, part);
+            (at, out) = (at + len, rest);
+        }
+    }
+
+    /// The code at a place: illegal where there is none.
+    pub(crate) fn code(&self, at: usize) -> u8 {
+        let (block, at) = (at / BLOCK, at % BLOCK);
+        let start = self.starts.get(block).map_or(self.bytes.len(), |&start| start as usize);
+        let Some((&bits, bytes)) = self.bytes.get(start..).and_then(<[u8]>::split_first) else {
+            return u8::ILLEGAL;
+        };
+        let bits = usize::from(bits);
+        if bits == u8::BITS as usize {
+            return bytes.get(at).copied().unwrap_or(u8::ILLEGAL);
+        }
+        // The bits of a number lie in one byte or in two.
+        let (kinds, numbers) = bytes.split_at(1 << bits);
+        let byte = |n: usize| numbers.get(n).map_or(0, |&byte| usize::from(byte));
+        let first = bits * at;
+        let number = (byte(first / 8) | byte(first / 8 + 1) << 8) >> (first % 8);
+        kinds[number & ((1 << bits) - 1)]
+    }
+
+    /// Whether the same codes are kept in the same way.
+    pub fn is_same(&self, other: &FewCodes) -> bool {
+        self.bytes == other.bytes
+    }
+
     /// Fills `out` with the codes of a block from a place in it on.
+    #[inline(always)]
     fn read_block(&self, block: usize, at: usize, out: &mut [u8]) {
         let start = self.starts.get(block).map_or(self.bytes.len(), |&start| start as usize);
         let Some((&bits, bytes)) = self.bytes.get(start..).and_then(<[u8]>::split_first) else {
@@ -80,65 +122,62 @@ struct BlockKinds {
     bits: u8,
     /// The kinds, and after them the first one.
     codes: [u8; KINDS],
-    numbers: [u8; 256],
+    /// Those of the codes of a block, and of more like the first one if it is a short one.
+    numbers: [u8; BLOCK],
 }
 
 impl BlockKinds {
     /// None if there are too many.
     fn of(codes: &[u8]) -> Option<BlockKinds> {
         let first = codes.first().copied().unwrap_or_default();
-        let mut kinds = BlockKinds { bits: 0, codes: [first; KINDS], numbers: [0; 256] };
-        // Without a way out, so that many are compared at once.
-        if codes.iter().fold(0, |differ, code| differ | (code ^ first)) == 0 {
-            return Some(kinds);
-        }
+        let mut block = [first; BLOCK];
+        block[..codes.len()].copy_from_slice(codes);
 
-        let mut occurs = [0; 256];
-        for &code in codes {
-            occurs[usize::from(code)] = 1;
-        }
-        let mut count = 0;
-        for (at, eight) in (0..).step_by(8).zip(occurs.as_chunks().0) {
-            let mut left = u64::from_le_bytes(*eight);
-            while left != 0 {
-                let code = at + left.trailing_zeros() / 8;
-                *kinds.codes.get_mut(usize::from(count))? = code as u8;
-                kinds.numbers[code as usize] = count;
-                (left, count) = (left & (left - 1), count + 1);
+        let mut kinds = BlockKinds { bits: 0, codes: [first; KINDS], numbers: [NONE; BLOCK] };
+        let (mut count, mut at) = (0, 0);
+        while let Some(next) = kinds.without_number(at) {
+            at = next;
+            let kind = block[at];
+            *kinds.codes.get_mut(usize::from(count))? = kind;
+            // Of all codes, so that many are compared at once.
+            for (number, &code) in kinds.numbers.iter_mut().zip(&block) {
+                *number = if code == kind { count } else { *number };
             }
+            count += 1;
         }
-        kinds.bits = (count - 1).ilog2() as u8 + 1;
+        kinds.bits = (count - 1).checked_ilog2().map_or(0, |bits| bits as u8 + 1);
         Some(kinds)
     }
 
-    /// Adds the numbers of codes, `BITS` bits each.
-    fn pack<const BITS: usize>(&self, codes: &[u8], bytes: &mut Vec<u8>) {
-        let packed = |codes: &[u8; GROUP]| -> [u8; BITS] {
-            let numbers = codes.map(|code| u32::from(self.numbers[usize::from(code)]));
-            let all = (0..).zip(numbers).fold(0, |all, (n, number)| all | number << (BITS * n));
-            std::array::from_fn(|byte| (all >> (8 * byte)) as u8)
-        };
-        let (groups, rest) = codes.as_chunks();
-        for group in groups {
-            bytes.extend_from_slice(&packed(group));
+    /// The first place in the group of a place, or behind it, that has no number yet.
+    #[inline(always)]
+    fn without_number(&self, from: usize) -> Option<usize> {
+        let (groups, _) = self.numbers.as_chunks::<GROUP>();
+        for (n, group) in groups.iter().enumerate().skip(from / GROUP) {
+            // Numbers do not have the highest bit.
+            let without = u64::from_le_bytes(*group) & (ONES << 7);
+            if without != 0 {
+                return Some(n * GROUP + without.trailing_zeros() as usize / 8);
+            }
         }
-        if !rest.is_empty() {
-            let mut group = [self.codes[0]; GROUP];
-            group[..rest.len()].copy_from_slice(rest);
-            bytes.extend_from_slice(&packed(&group));
+        None
+    }
+
+    /// Adds the numbers of so many codes, `BITS` bits each.
+    fn pack<const BITS: usize>(&self, codes: usize, bytes: &mut Vec<u8>) {
+        let (groups, _) = self.numbers.as_chunks::<GROUP>();
+        for group in &groups[..codes.div_ceil(GROUP)] {
+            let packed = gathered::<BITS>(u64::from_le_bytes(*group)).to_le_bytes();
+            bytes.extend_from_slice(&packed[..BITS]);
         }
     }
 }
 
 /// Fills `out` with the codes from a place on, given their kinds and their numbers, which have
 /// `BITS` bits.
+#[inline(always)]
 fn expand<const BITS: usize>(kinds: &[u8], numbers: &[u8], at: usize, out: &mut [u8]) {
-    let mut all = [0; KINDS];
-    all[..kinds.len()].copy_from_slice(kinds);
-    let codes = |group: &[u8; BITS]| -> [u8; GROUP] {
-        let group = group.iter().rev().fold(0, |all, &byte| all << 8 | u32::from(byte));
-        std::array::from_fn(|n| all[(group >> (BITS * n)) as usize % (1 << BITS)])
-    };
+    let kinds = SpreadKinds::<BITS>::new(kinds);
 
     // The last ones of a group, whole groups, and the first ones of a group.
     let (groups, _) = numbers.as_chunks();
@@ -146,28 +185,120 @@ fn expand<const BITS: usize>(kinds: &[u8], numbers: &[u8], at: usize, out: &mut 
     let heads = usize::from(!at.is_multiple_of(GROUP));
     let (head_group, groups) = groups[at / GROUP..].split_at(heads);
     for group in head_group {
-        head.copy_from_slice(&codes(group)[at % GROUP..][..head.len()]);
+        let [codes] = kinds.codes(&[*group]);
+        head.copy_from_slice(&codes[at % GROUP..][..head.len()]);
     }
     let (whole, tail) = rest.as_chunks_mut();
     let tail_group = groups.get(whole.len());
-    whole.iter_mut().zip(groups).for_each(|(out, group)| *out = codes(group));
+    let (rows, others) = whole.as_chunks_mut::<GROUP>();
+    let (group_rows, other_groups) = groups[..rows.len() * GROUP].as_chunks::<GROUP>();
+    debug_assert!(other_groups.is_empty());
+    // Closures would be compiled for any processor, not for the caller's.
+    let left = &groups[rows.len() * GROUP..];
+    for (out, groups) in rows.iter_mut().zip(group_rows) {
+        *out = kinds.codes(groups);
+    }
+    for (out, group) in others.iter_mut().zip(left) {
+        [*out] = kinds.codes(&[*group]);
+    }
     if let Some(group) = tail_group {
-        tail.copy_from_slice(&codes(group)[..tail.len()]);
+        let [codes] = kinds.codes(&[*group]);
+        tail.copy_from_slice(&codes[..tail.len()]);
     }
 }
 
-impl CodeStore for FewCodes {
-    fn read(&self, mut at: usize, mut out: &mut [u8]) {
-        while !out.is_empty() {
-            let len = out.len().min(BLOCK - at % BLOCK);
-            let (part, rest) = out.split_at_mut(len);
-            self.read_block(at / BLOCK, at % BLOCK, part);
-            (at, out) = (at + len, rest);
+/// Kinds that numbers of `BITS` bits tell apart, each in all bytes of a word, so that the codes of
+/// a group are found without looking them up one by one.
+struct SpreadKinds<const BITS: usize> {
+    /// Those with even numbers, and in which bits those after them differ.
+    pairs: [(u64, u64); KINDS / 2],
+}
+
+impl<const BITS: usize> SpreadKinds<BITS> {
+    #[inline(always)]
+    fn new(kinds: &[u8]) -> SpreadKinds<BITS> {
+        let mut pairs = [(0, 0); KINDS / 2];
+        for (pair, kinds) in pairs.iter_mut().zip(kinds.as_chunks::<2>().0) {
+            let [even, odd] = kinds.map(|kind| u64::from(kind) * ONES);
+            *pair = (even, even ^ odd);
         }
+        SpreadKinds { pairs }
+    }
+
+    /// The codes of some groups. All go through each step together, so that the processor does it
+    /// with many at once.
+    #[inline(always)]
+    fn codes<const N: usize>(&self, groups: &[[u8; BITS]; N]) -> [[u8; GROUP]; N] {
+        let mut having = [[0; N]; BITS];
+        for (n, group) in groups.iter().enumerate() {
+            let numbers = spread::<BITS>(group);
+            for (bit, having) in having.iter_mut().enumerate() {
+                // All bits of the bytes whose number has the bit.
+                let ones = numbers >> bit & ONES;
+                having[n] = (ones << 8).wrapping_sub(ones);
+            }
+        }
+
+        let mut left = [[0; N]; KINDS / 2];
+        for (left, (even, differ)) in left.iter_mut().zip(&self.pairs[..1 << (BITS - 1)]) {
+            for n in 0..N {
+                left[n] = even ^ (differ & having[0][n]);
+            }
+        }
+        for bit in 1..BITS {
+            for pair in 0..1 << (BITS - 1 - bit) {
+                for n in 0..N {
+                    let (zero, one) = (left[2 * pair][n], left[2 * pair + 1][n]);
+                    left[pair][n] = zero ^ ((zero ^ one) & having[bit][n]);
+                }
+            }
+        }
+        let mut codes = [[0; GROUP]; N];
+        for (codes, word) in codes.iter_mut().zip(left[0]) {
+            *codes = word.to_le_bytes();
+        }
+        codes
+    }
+}
+
+/// A 1 in each byte.
+const ONES: u64 = u64::MAX / 255;
+
+/// Ones in the lowest bits of each part of a word.
+const fn lanes(bits: usize, apart: usize) -> u64 {
+    u64::MAX / ((1 << apart) - 1) * ((1 << bits) - 1)
+}
+
+/// The numbers of a group, which have `BITS` bits, one a byte.
+#[inline(always)]
+fn spread<const BITS: usize>(group: &[u8; BITS]) -> u64 {
+    let mut word = [0; 8];
+    word[..BITS].copy_from_slice(group);
+    let group = u64::from_le_bytes(word);
+    let halves = (group | group << (32 - 4 * BITS)) & lanes(4 * BITS, 32);
+    let quarters = (halves | halves << (16 - 2 * BITS)) & lanes(2 * BITS, 16);
+    (quarters | quarters << (8 - BITS)) & lanes(BITS, 8)
+}
+
+/// Eight numbers of `BITS` bits, one a byte, side by side.
+#[inline(always)]
+fn gathered<const BITS: usize>(numbers: u64) -> u64 {
+    let quarters = (numbers | numbers >> (8 - BITS)) & lanes(2 * BITS, 16);
+    let halves = (quarters | quarters >> (16 - 2 * BITS)) & lanes(4 * BITS, 32);
+    (halves | halves >> (32 - 4 * BITS)) & ((1 << (8 * BITS)) - 1)
+}
+
+impl CodeStore for FewCodes {
+    fn read(&self, at: usize, out: &mut [u8]) {
+        self.read_inlined(at, out);
     }
 
     fn write(&self, _at: usize, _codes: &[u8]) {
         debug_assert!(false, "codes of few kinds are not changed");
+    }
+
+    fn packed(&self) -> Option<PackedCodes<'_>> {
+        Some(PackedCodes::Few(self))
     }
 
     fn bytes(&self) -> usize {
@@ -196,6 +327,7 @@ mod tests {
                 few.read(at, &mut read);
                 assert_eq!(read, codes[at..at + len], "{at}, {len}");
             }
+            assert_eq!(few.code(at), codes[at], "{at}");
         }
     }
 
@@ -210,6 +342,7 @@ mod tests {
             assert_eq!(bytes(kinds), 1 + (1 << bits) + BLOCK / 8 * bits, "{kinds} kinds");
         }
         assert_eq!(bytes(17), 1 + BLOCK);
-        assert_eq!(FewCodes::of(&[]).unwrap().bytes(), 0);
+        let none = FewCodes::of(&[]).unwrap();
+        assert_eq!((none.bytes(), none.code(0)), (0, u8::ILLEGAL));
     }
 }

@@ -17,6 +17,7 @@ pub mod slice;
 pub mod values;
 
 pub use code::Code;
+pub use few::FewCodes;
 pub use kings::{KingPairs, king_pairs};
 pub use layout::{KingPlacement, Layout, Mover};
 pub use outcomes::{
@@ -25,6 +26,6 @@ pub use outcomes::{
 pub use overlaps::{MixedGroup, Twins};
 pub use slice::{Orientation, PawnSquares};
 pub use values::{
-    CodeStore, Codes, Counts, EnPassantValues, NormalForm, SliceCounts, SliceValues, StoredCodes,
-    TableValues, side,
+    CodeStore, Codes, Counts, EnPassantValues, NormalForm, PackedCodes, SliceCounts, SliceValues,
+    StoredCodes, TableValues, side,
 };

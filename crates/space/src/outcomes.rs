@@ -3,26 +3,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::code::Code;
-use crate::values::CodeStore;
+use crate::values::{CodeStore, PackedCodes};
 
 /// The codes of illegal, lost, drawn and won positions. A move into a lost one wins in one move,
 /// as outcomes are taken.
 const CODES: [u8; 4] = [u8::ILLEGAL, 1, u8::DRAW, 254];
-
-/// The four codes of every byte.
-const EXPANDED: [[u8; 4]; 256] = {
-    let mut all = [[0; 4]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut at = 0;
-        while at < 4 {
-            all[byte][at] = CODES[byte >> (2 * at) & 3];
-            at += 1;
-        }
-        byte += 1;
-    }
-    all
-};
 
 /// How many outcomes a word holds.
 const IN_WORD: usize = 32;
@@ -49,8 +34,15 @@ impl PackedOutcomes {
         }
     }
 
+    #[inline(always)]
     fn word(&self, n: usize) -> u64 {
         self.words.get(n).map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    /// Fills `out` with the codes from `at` on, with the instructions of the caller.
+    #[inline(always)]
+    pub(crate) fn read_inlined(&self, at: usize, out: &mut [u8]) {
+        unpack(|n| self.word(n), at, out);
     }
 
     /// The code at a place: illegal where there is none.
@@ -93,6 +85,7 @@ pub fn unpack_outcomes(bytes: &[u8], skip: usize, out: &mut [u8]) {
 }
 
 /// The codes of words from a place on.
+#[inline(always)]
 fn unpack(word: impl Fn(usize) -> u64, at: usize, out: &mut [u8]) {
     // Up to the first whole word, whole words, and the rest.
     let head = out.len().min(at.next_multiple_of(IN_WORD) - at);
@@ -108,14 +101,29 @@ fn unpack(word: impl Fn(usize) -> u64, at: usize, out: &mut [u8]) {
 /// The codes of some outcomes of a word.
 #[inline(always)]
 fn unpack_word(word: u64, at: usize, out: &mut [u8]) {
+    let mut codes = [0; IN_WORD];
+    let (eights, _) = codes.as_chunks_mut();
     let word = word >> (2 * at);
-    let (fours, tail) = out.as_chunks_mut::<4>();
-    let whole = fours.len();
-    for (four, byte) in fours.iter_mut().zip(word.to_le_bytes()) {
-        *four = EXPANDED[usize::from(byte)];
+    for (n, eight) in eights.iter_mut().enumerate() {
+        *eight = expanded(word >> (16 * n) & 0xffff).to_le_bytes();
     }
-    let last = word.to_le_bytes().get(whole).map_or([0; 4], |&byte| EXPANDED[usize::from(byte)]);
-    tail.iter_mut().zip(last).for_each(|(out, code)| *out = code);
+    match out.as_mut_array() {
+        Some(out) => *out = codes,
+        None => out.iter_mut().zip(codes).for_each(|(out, code)| *out = code),
+    }
+}
+
+/// The codes of eight outcomes, one a byte.
+#[inline(always)]
+fn expanded(outcomes: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    let bytes = (outcomes | outcomes << 24) & 0x0000_00ff_0000_00ff;
+    let fours = (bytes | bytes << 12) & 0x000f_000f_000f_000f;
+    let numbers = (fours | fours << 6) & (3 * ONES);
+    // 1 and 2 are one bit of their code each; 3 has both, and is 254.
+    let (low, high) = (numbers & ONES, numbers >> 1 & ONES);
+    let both = low & high;
+    (low | high << 7) ^ ((both << 7) - both)
 }
 
 /// Changes packed outcomes to those of some codes, without the first `skip` of them.
@@ -158,7 +166,7 @@ pub fn outcome_number<C: Code>(code: C) -> u8 {
 
 impl CodeStore for PackedOutcomes {
     fn read(&self, at: usize, out: &mut [u8]) {
-        unpack(|n| self.word(n), at, out);
+        self.read_inlined(at, out);
     }
 
     fn write(&self, at: usize, codes: &[u8]) {
@@ -172,8 +180,8 @@ impl CodeStore for PackedOutcomes {
         }
     }
 
-    fn outcomes(&self) -> Option<&PackedOutcomes> {
-        Some(self)
+    fn packed(&self) -> Option<PackedCodes<'_>> {
+        Some(PackedCodes::Outcomes(self))
     }
 
     fn bytes(&self) -> usize {

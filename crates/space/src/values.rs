@@ -21,8 +21,8 @@ pub trait CodeStore: std::fmt::Debug + Send + Sync {
     /// Replaces the bytes from `at` on.
     fn write(&self, at: usize, bytes: &[u8]);
 
-    /// The outcomes, if that is what lies there.
-    fn outcomes(&self) -> Option<&PackedOutcomes> {
+    /// The codes, if they lie packed in memory.
+    fn packed(&self) -> Option<PackedCodes<'_>> {
         None
     }
 
@@ -30,6 +30,15 @@ pub trait CodeStore: std::fmt::Debug + Send + Sync {
     fn bytes(&self) -> usize {
         0
     }
+}
+
+/// Codes that lie packed in memory.
+#[derive(Clone, Copy, Debug)]
+pub enum PackedCodes<'a> {
+    /// Outcomes alone.
+    Outcomes(&'a PackedOutcomes),
+    /// In as few bits as tell those near each other apart.
+    Few(&'a FewCodes),
 }
 
 /// The codes of one side to move of a slice, in the narrowest width that holds them.
@@ -66,8 +75,24 @@ impl StoredCodes {
         }
     }
 
+    /// The same as [`StoredCodes::read`], with the instructions of the caller for what lies packed
+    /// in memory.
+    #[inline(always)]
+    pub fn read_inlined<C: Code>(&self, at: usize, out: &mut [C]) {
+        match (self.store.packed(), C::as_byte_slice_mut(out)) {
+            (Some(PackedCodes::Outcomes(outcomes)), Some(out)) => outcomes.read_inlined(at, out),
+            (Some(PackedCodes::Few(few)), Some(out)) => few.read_inlined(at, out),
+            _ => self.read(at, out),
+        }
+    }
+
     /// The code at a place.
     fn read_one<C: Code>(&self, at: usize) -> C {
+        match self.store.packed() {
+            Some(PackedCodes::Outcomes(outcomes)) => return C::convert(outcomes.code(at)),
+            Some(PackedCodes::Few(few)) => return C::convert(few.code(at)),
+            None => {}
+        }
         let mut code = [C::ILLEGAL];
         self.read(at, &mut code);
         code[0]
@@ -196,11 +221,19 @@ impl Codes {
         Codes::Stored(StoredCodes { store: Arc::new(outcomes), len, wide: false })
     }
 
-    /// The packed outcomes, if these are such.
-    pub fn as_packed(&self) -> Option<&PackedOutcomes> {
+    /// The codes, if they lie packed in memory.
+    pub fn as_packed(&self) -> Option<PackedCodes<'_>> {
         match self {
-            Codes::Stored(stored) => stored.store.outcomes(),
+            Codes::Stored(stored) => stored.store.packed(),
             Codes::Narrow(_) | Codes::Wide(_) => None,
+        }
+    }
+
+    /// The packed outcomes, if these are such.
+    pub fn as_outcomes(&self) -> Option<&PackedOutcomes> {
+        match self.as_packed()? {
+            PackedCodes::Outcomes(outcomes) => Some(outcomes),
+            PackedCodes::Few(_) => None,
         }
     }
 

@@ -22,7 +22,7 @@ fn alone() -> MutexGuard<'static, ()> {
 
 /// The engine's tables of some endings and all they need.
 fn solved(names: &[&str], count: bool) -> Tables {
-    let mut tables = Tables::new();
+    let mut tables = Tables::default();
     for job in complete(names.iter().map(|n| n.parse().unwrap())) {
         let mut values = TableValues::new(job.material, job.slices());
         solve_table(
@@ -274,7 +274,7 @@ fn forced_en_passant_is_no_stalemate() {
     // Both have the same pawns, so the same tables are behind them.
     let [(_, first, _), (_, second, _)] = &positions;
     assert_eq!(structure(first), structure(second));
-    let mut tables = Tables::new();
+    let mut tables = Tables::default();
     for job in reachable(&first.material(), &structure(first)) {
         let mut values = TableValues::new(job.material, job.slices());
         let options = SolveOptions { count: false, keep: true, ..SolveOptions::default() };

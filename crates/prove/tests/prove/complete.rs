@@ -1,7 +1,6 @@
 //! Bounds against complete endings: at no moment may they exclude the truth, and in the end they
 //! are the truth, for the position and for all that was proven of its moves.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -17,7 +16,7 @@ use hoffman_space::{PawnSquares, SliceValues, TableValues};
 
 /// The complete endings, and all that they need.
 fn tables(endings: &[&str]) -> Tables {
-    let mut tables = HashMap::new();
+    let mut tables = Tables::default();
     let options = SolveOptions { keep: true, ..SolveOptions::default() };
     for job in complete(endings.iter().map(|name| name.parse().unwrap())) {
         let mut table = TableValues::new(job.material, job.slices());
@@ -441,7 +440,7 @@ const PAWNS: &str = "KPPvKP";
 
 /// Outcomes of it and of the endings that it leads to.
 fn five_men() -> Tables {
-    let mut tables = Tables::new();
+    let mut tables = Tables::default();
     let options = SolveOptions { keep: true, outcomes: true, ..SolveOptions::default() };
     for job in complete([PAWNS.parse().unwrap()]) {
         let mut table = TableValues::new(job.material, job.slices());

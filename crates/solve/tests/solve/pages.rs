@@ -32,7 +32,7 @@ fn options(pages: Option<&Arc<Pages>>, method: Method) -> SolveOptions {
 }
 
 fn solved(names: &[&str], options: &SolveOptions) -> Tables {
-    let mut tables = Tables::new();
+    let mut tables = Tables::default();
     for job in complete(names.iter().map(|n| n.parse().unwrap())) {
         let mut values = TableValues::new(job.material, job.slices());
         solve_table(&mut values, &tables, options, &|| {}).unwrap();

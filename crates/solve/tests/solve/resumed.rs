@@ -163,7 +163,7 @@ fn options(room: Room<'_>) -> SolveOptions {
 
 /// The tables that an ending needs.
 fn tables_behind(name: Material) -> Tables {
-    let mut tables = Tables::new();
+    let mut tables = Tables::default();
     for job in complete([name]) {
         if job.material != name {
             let mut values = TableValues::new(job.material, job.slices());

@@ -53,7 +53,7 @@ impl<'v> LineCodes<'v> {
             Codes::Narrow(bytes) => LineCodes::Narrow(bytes),
             Codes::Wide(words) => LineCodes::Wide(words),
             Codes::Stored(_) => {
-                codes.as_packed().map_or(LineCodes::Elsewhere(codes), LineCodes::Outcomes)
+                codes.as_outcomes().map_or(LineCodes::Elsewhere(codes), LineCodes::Outcomes)
             }
         }
     }
