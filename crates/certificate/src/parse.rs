@@ -1,6 +1,6 @@
 //! Reading a certificate, line by line.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 
 use flate2::bufread::MultiGzDecoder;
 use shakmaty::fen::{Epd, Fen};
@@ -45,7 +45,16 @@ impl<R: Read> Lines<R> {
     pub(crate) fn next(&mut self) -> Result<Option<&str>, Error> {
         self.text.clear();
         self.number += 1;
-        (&mut self.input).take(LONGEST).read_line(&mut self.text)?;
+        if let Err(error) = (&mut self.input).take(LONGEST).read_line(&mut self.text) {
+            let damaged =
+                [ErrorKind::InvalidInput, ErrorKind::InvalidData, ErrorKind::UnexpectedEof];
+            if self.number == 1 && damaged.contains(&error.kind()) {
+                return Err(
+                    self.wrong("it is not compressed as by gzip, so this is no certificate")
+                );
+            }
+            return Err(error.into());
+        }
         if self.text.is_empty() {
             return Ok(None);
         }

@@ -7,6 +7,7 @@ mod what_if;
 
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
@@ -102,6 +103,12 @@ pub(crate) fn is_command(word: &str) -> bool {
 /// The help on everything.
 pub(crate) fn help() -> String {
     Cli::command().render_long_help().to_string()
+}
+
+/// A number of seconds, which may be a fraction.
+fn duration(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.ok_or_else(|| "that is no number of seconds, like 60 or 0.5".to_owned())
 }
 
 fn threads(text: &str) -> Result<usize, String> {
@@ -290,8 +297,8 @@ pub(crate) struct SolveArgs {
     #[arg(long, conflicts_with_all = ["tables", "resume", "syzygy", "explain"])]
     pub(crate) one_by_one: bool,
     /// End a proof after so many seconds, with what is proven by then.
-    #[arg(long, value_name = "SECONDS", conflicts_with = "tables")]
-    pub(crate) time: Option<u64>,
+    #[arg(long, value_name = "SECONDS", value_parser = duration, conflicts_with = "tables")]
+    pub(crate) time: Option<Duration>,
     #[command(flatten)]
     pub(crate) what_if: WhatIfArgs,
     /// Answer in JSON.

@@ -129,7 +129,7 @@ fn capture(text: &str) -> Result<Kinds, WhatIfError> {
 }
 
 fn any_promotion(side: &str) -> Result<Kinds, WhatIfError> {
-    Ok(Kinds(vec![MovesOfSide::new(&format!("{side}:P*=?"))?]))
+    Ok(Kinds(vec![MovesOfSide::of(hoffman::parse_side(side)?, "P*=?")?]))
 }
 
 fn promotions(pieces: &str) -> Result<Kinds, WhatIfError> {

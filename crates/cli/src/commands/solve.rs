@@ -115,8 +115,7 @@ impl WhatIfAsked {
         let asked = self.goal.iter().cloned().fold(asked, ProveOptions::goal);
         let asked = args.certificate.iter().fold(asked, ProveOptions::certificate);
         let asked = args.resume.iter().fold(asked, ProveOptions::resume);
-        let time = args.time.map(Duration::from_secs);
-        time.into_iter().fold(asked, ProveOptions::time)
+        args.time.into_iter().fold(asked, ProveOptions::time)
     }
 }
 

@@ -209,8 +209,10 @@ fn solve_proves_positions_of_many_men() {
     let proven = run_with(folder.path(), &["solve", reti, "--outcome"], "");
     assert!(proven.code == 0 && proven.out.contains("draw, proven"), "{}", proven.out);
     let large = "k7/pppp4/8/8/8/8/4PPPP/7K w - - 0 1";
-    let stopped = run_with(folder.path(), &["solve", large, "--time", "0"], "");
-    assert!(stopped.code == 1 && stopped.out.contains("is proven"), "{}", stopped.out);
+    for seconds in ["0", "0.05"] {
+        let stopped = run_with(folder.path(), &["solve", large, "--time", seconds], "");
+        assert!(stopped.code == 1 && stopped.out.contains("is proven"), "{}", stopped.out);
+    }
 }
 
 /// All moves, distances, and the proof in a file that is checked by who knows the rules only.
@@ -243,8 +245,10 @@ fn solve_writes_certificates() {
     let whole = fs::read(folder.path().join("won")).unwrap();
     fs::write(folder.path().join("cut"), &whole[..whole.len() - 9]).unwrap();
     fs::write(folder.path().join("text"), "hoffman-certificate 1\n").unwrap();
-    for name in ["cut", "text", "missing"] {
-        run(folder.path(), &format!("check {name}")).refused(1, &[name]);
+    fs::write(folder.path().join("empty"), "").unwrap();
+    let none = "this is no certificate";
+    for (name, said) in [("cut", "cut"), ("text", none), ("empty", none), ("missing", "missing")] {
+        run(folder.path(), &format!("check {name}")).refused(1, &[name, said]);
         check_with_python(folder.path(), &[name], 1);
     }
     // A proof may be larger than the memory, and its file is not there then.
@@ -316,7 +320,9 @@ fn solve_answers_what_if() {
         (["--only-promote", "K"], "'K' names no choice of pieces"),
         (["--only-promote", "QRBN"], "'QRBN' names no choice of pieces"),
         (["--freeze", "Q@a1"], "the man on a1 is a king"),
-        (["--promotion-wins", "x"], "names no moves of a side"),
+        (["--promotion-wins", "x"], "'x' is no side: W or B"),
+        (["--time", "soon"], "no number of seconds"),
+        (["--time", "1e30"], "no number of seconds"),
         (["--confine", "bP=a1"], "'bP=a1' keeps no piece on squares"),
     ] {
         let answer = solve(fine70, &wrong);
