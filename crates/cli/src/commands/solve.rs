@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use hoffman::{
-    Aim, AsPosition as _, Certification, Color, Effort, Event, Goal, MEN_OF_TABLES, Moves, Options,
-    ProveOptions, Proved, ProvedMove, Tablebase, Value, Variant, WhatIf, proved_in_words,
+    Aim, AsPosition as _, Certification, Color, Effort, Event, Explanation, Goal, MEN_OF_TABLES,
+    Moves, Options, ProveOptions, Proved, ProvedMove, Tablebase, Value, Variant, WhatIf,
+    proved_in_words,
 };
 use serde_json::json;
 
@@ -158,9 +159,10 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<RunEnd> {
     let proved = hoffman::prove(fen, &options, &asked.options(args), &mut tell)?;
 
     let san = |m: &hoffman::Move| position.san(m, Variant::Normal).unwrap_or_else(|| m.uci());
-    let of = Of { fen: position.fen(), turn, goal: asked.goal.as_ref() };
+    let end = end_of(&position);
+    let of = Of { fen: position.fen(), turn, goal: asked.goal.as_ref(), end };
     let shown = ShownProof { of, proved: &proved, assumed: &words, san: &san };
-    let explanation = proved.explanation.as_ref();
+    let explanation = proved.explanation.as_ref().filter(|_| end.is_none());
     let explained =
         explanation.map(|explanation| ShownExplanation { position: &position, explanation });
     if args.json {
@@ -173,13 +175,7 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<RunEnd> {
         let text = |why| hoffman_pgn::explained(&position, proved.value, why);
         explanation.into_iter().try_for_each(|why| print(&text(why)))?;
     }
-    match (&args.picture, explanation) {
-        (Some(file), Some(explanation)) => {
-            write_picture(file, &explain::draw(&position, explanation))?;
-        }
-        (_, None) if args.explain => note("nothing to explain, for want of a proof or of memory"),
-        _ => {}
-    }
+    draw_explained(args, &position, explanation, end)?;
 
     proved.notices.iter().for_each(|notice| note(notice));
     tell_of_certificate(args, &proved);
@@ -191,6 +187,26 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<RunEnd> {
         None => proved.assumed.wdl().is_some(),
     };
     Ok(RunEnd::of(is_known))
+}
+
+/// Draws the squares of an explanation, or says why there is none.
+fn draw_explained(
+    args: &SolveArgs,
+    position: &hoffman::Position,
+    explanation: Option<&Explanation>,
+    end: Option<&str>,
+) -> anyhow::Result<()> {
+    match (&args.picture, explanation) {
+        (Some(file), Some(explanation)) => {
+            write_picture(file, &explain::draw(position, explanation))?;
+        }
+        (_, None) if args.explain => note(match end {
+            Some(_) => "nothing to explain: the game is over",
+            None => "nothing to explain, for want of a proof or of memory",
+        }),
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Why a certificate that was asked for is not there.
@@ -247,6 +263,14 @@ struct Of<'s> {
     fen: String,
     turn: Color,
     goal: Option<&'s Goal>,
+    /// Checkmate or stalemate, if the game is over.
+    end: Option<&'static str>,
+}
+
+/// How the game has ended.
+fn end_of(position: &hoffman::Position) -> Option<&'static str> {
+    let over = position.legal_moves(Variant::Normal).is_empty();
+    over.then(|| if position.is_check() { "checkmate" } else { "stalemate" })
 }
 
 /// What is told of a proof.
@@ -314,7 +338,8 @@ impl ShownProof<'_> {
             value => format!("{}, and no more is proven", self.result(*value)),
         };
         if self.assumed.is_empty() {
-            return proven;
+            let result = self.result(*value);
+            return self.of.end.map_or(proven, |end| format!("{end}: {result}"));
         }
         let assumed = self.assumed.join("\n  ");
         let of_chess = match value {
@@ -349,6 +374,8 @@ impl ShownProof<'_> {
 
         json!({
             "category": category(*value, *assumed),
+            "checkmate": self.of.end == Some("checkmate"),
+            "stalemate": self.of.end == Some("stalemate"),
             "moves": moves.collect::<Vec<_>>(),
             "hoffman": {
                 "bound": bound(*value, self.of.turn),

@@ -209,6 +209,18 @@ fn solve_proves_positions_of_many_men() {
     let proven = run_with(folder.path(), &["solve", reti, "--outcome"], "");
     assert!(proven.code == 0 && proven.out.contains("draw, proven"), "{}", proven.out);
     let large = "k7/pppp4/8/8/8/8/4PPPP/7K w - - 0 1";
+    // A game that is over is said to be.
+    for (over, said, end) in [
+        ("7k/6Q1/5K2/8/8/8/8/8 b - - 0 1", "checkmate: White wins", "checkmate"),
+        ("7k/5K2/6Q1/8/8/8/8/8 b - - 0 1", "stalemate: draw", "stalemate"),
+    ] {
+        let solved = run_with(folder.path(), &["solve", over, "--outcome", "--explain"], "");
+        assert!(solved.code == 0 && solved.out.contains(said), "{}", solved.out);
+        assert!(solved.err.contains("the game is over"), "{}", solved.err);
+        let json = run_with(folder.path(), &["solve", over, "--outcome", "--json"], "").json();
+        assert_eq!((&json[end], json["moves"].as_array().map(Vec::len)), (&true.into(), Some(0)));
+    }
+
     for seconds in ["0", "0.05"] {
         let stopped = run_with(folder.path(), &["solve", large, "--time", seconds], "");
         assert!(stopped.code == 1 && stopped.out.contains("is proven"), "{}", stopped.out);
