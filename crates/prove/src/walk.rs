@@ -123,8 +123,12 @@ pub(crate) fn walk(
         let looked: Vec<Looked> = some.par_iter().with_min_len(8).map(look).collect();
         for ((position, _, depth), looked) in some.into_iter().zip(looked) {
             for next in walk.visit(&position, looked, depth) {
+                if walk.seen.contains(&next.hash) {
+                    continue;
+                }
                 walk.walked.cut |= walk.seen.len() >= most;
-                if !walk.walked.cut && walk.seen.insert(next.hash) {
+                if !walk.walked.cut {
+                    walk.seen.insert(next.hash);
                     waiting.push_back((next.position, next.known, depth + 1));
                 }
             }
@@ -154,15 +158,6 @@ struct WalkStep {
     hash: u64,
 }
 
-/// The positions behind moves.
-fn played(position: &Chess, moves: Vec<(Move, KnownSlice)>) -> Vec<WalkStep> {
-    let played = moves.into_iter().map(|(m, known)| {
-        let position = after(position, m);
-        WalkStep { hash: hash(&position), position, known }
-    });
-    played.collect()
-}
-
 /// What a walk finds at a position.
 #[derive(Default)]
 struct Looked {
@@ -170,7 +165,7 @@ struct Looked {
     meets: bool,
     /// Whether slices behind moves that lose by what is assumed matter.
     meets_ruled: bool,
-    /// Where the walk may go on.
+    /// Where the walk may go on, as far as it has not been there.
     next: Vec<WalkStep>,
     /// Whether it goes on to one of them only.
     one: bool,
@@ -188,8 +183,14 @@ impl Walk<'_> {
         let chooses = (position.turn() == self.question.winner) == self.win;
         let one = chooses && self.moves == WalkMoves::OfAStrategy;
         if !known.open {
-            let next = if one { self.takes_promoted(position) } else { Vec::new() };
-            return Looked { meets: next.is_empty(), next, one, ..Looked::default() };
+            let takes = if one { self.takes_promoted(position) } else { Vec::new() };
+            let meets = takes.is_empty();
+            return Looked {
+                meets,
+                next: self.unseen(position, takes, one),
+                one,
+                ..Looked::default()
+            };
         }
         let meets_ruled = self.moves == WalkMoves::All && !self.slices.assumptions.is_empty();
 
@@ -204,12 +205,12 @@ impl Walk<'_> {
                 behind.filter(|(_, known)| self.question.answer(known.bounds()).is_none()).collect()
             }
         };
-        Looked { meets: false, meets_ruled, next: played(position, behind), one }
+        Looked { meets: false, meets_ruled, next: self.unseen(position, behind, one), one }
     }
 
     /// The captures of a piece that has just promoted that may keep the answer. What is behind one
     /// has a man less than the slice with the piece, which need not be opened then.
-    fn takes_promoted(&self, position: &Chess) -> Vec<WalkStep> {
+    fn takes_promoted(&self, position: &Chess) -> Vec<(Move, KnownSlice)> {
         let (board, turn) = (position.board(), position.turn());
         let last = Bitboard::from_rank(turn.fold_wb(Rank::First, Rank::Eighth));
         let pieces = board.by_color(turn.other()) & !board.kings() & last;
@@ -220,7 +221,23 @@ impl Walk<'_> {
         moves
             .retain(|m| pieces.contains(m.to()) && self.slices.looks_at_promoted(position, m.to()));
         let known = self.slices.known_behind(position, &moves);
-        played(position, self.best(moves.into_iter().zip(known)))
+        self.best(moves.into_iter().zip(known))
+    }
+
+    /// The positions behind moves in which the walk has not been. Nothing is left to be looked at
+    /// where one of them is to be chosen and it has been in another.
+    fn unseen(&self, position: &Chess, moves: Vec<(Move, KnownSlice)>, one: bool) -> Vec<WalkStep> {
+        let mut next = Vec::with_capacity(moves.len());
+        for (m, known) in moves {
+            let position = after(position, m);
+            let hash = hash(&position);
+            if !self.seen.contains(&hash) {
+                next.push(WalkStep { hash, position, known });
+            } else if one {
+                return Vec::new();
+            }
+        }
+        next
     }
 
     /// Notes what was found at a position; the positions after it that have to be looked at.
