@@ -10,7 +10,7 @@ use hoffman_space::{Code as _, NormalForm, SliceValues, TableValues};
 use rayon::prelude::*;
 
 use crate::key::{Key, SliceFamily, key_of, layout_of};
-use crate::known::{promoted_slices, right, value};
+use crate::known::{landed_slices, right, value};
 use crate::slices::{KnownValues, SliceGame, Slices, solve_ending};
 
 /// The open slices, solved once more in one of the bounds, with distances.
@@ -70,7 +70,7 @@ impl<'s> DistanceSearch<'s> {
         let whole = self.slices.value_in_whole(&self.whole, &key, &placed, at);
         let told = |key: &Key| value(self.families.get(&key.family)?, key, &placed, position);
         let best = || {
-            let told = promoted_slices(&key, &placed).filter_map(|key| told(&key));
+            let told = landed_slices(&key, &placed).filter_map(|key| told(&key));
             let known = told.filter(|&value| value != Value::Illegal);
             known.max_by_key(|&value| self.favour(value, position.turn()))
         };

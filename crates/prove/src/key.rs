@@ -9,11 +9,12 @@ use crate::assumptions::Assumptions;
 use crate::endings::{LEAF_BYTES, is_solved_as_leaf};
 use crate::posted::Posted;
 
-/// The men of slices; pieces stand everywhere, or one of them where a pawn has just promoted.
+/// The men of slices; pieces stand everywhere, or one of them where it has just landed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SliceFamily {
     pub(crate) material: Material,
-    pub(crate) promoted: Option<(Color, Role, Square)>,
+    /// A piece that a pawn has become, or that has taken one, on its square.
+    pub(crate) landed: Option<(Color, Role, Square)>,
     /// Pieces on squares that the assumptions exclude.
     pub(crate) posted: Posted,
 }
@@ -28,7 +29,7 @@ pub(crate) struct Key {
 impl Key {
     /// The slice in which the pieces of so many men stand everywhere, but on excluded squares.
     pub(crate) fn of(material: Material, pawns: PawnSquares) -> Key {
-        Key { family: SliceFamily { material, promoted: None, posted: Posted::default() }, pawns }
+        Key { family: SliceFamily { material, landed: None, posted: Posted::default() }, pawns }
     }
 
     /// How many pieces besides the kings there are.
@@ -42,13 +43,13 @@ impl Key {
         if is_solved_as_leaf(&self.family.material, assumptions) {
             return LEAF_BYTES;
         }
-        let mut promoted = self.family.promoted;
+        let mut landed = self.family.landed;
         let mut needs = 8_usize;
         let kings = Color::ALL.map(|color| (color, Role::King));
         let men = self.family.material.men_in_naming_order().into_iter().chain(kings);
         for (color, role) in men.filter(|man| man.1 != Role::Pawn) {
-            // A piece that has just promoted has one square.
-            if promoted.take_if(|piece| (piece.0, piece.1) == (color, role)).is_none() {
+            // A piece that has just landed has one square.
+            if landed.take_if(|piece| (piece.0, piece.1) == (color, role)).is_none() {
                 needs = needs.saturating_mul(assumptions.free_squares(color, role).count());
             }
         }
@@ -113,7 +114,7 @@ pub(crate) fn squares_of(layout: &Layout, placed: &[Placed]) -> Option<Squares> 
 
 /// The layout of the slices of a family.
 pub(crate) fn layout_of(family: &SliceFamily, assumptions: &Assumptions) -> Layout {
-    let SliceFamily { material, promoted, posted } = *family;
+    let SliceFamily { material, landed, posted } = *family;
     let mut posted: Vec<(Color, Role, Square)> = posted.men().collect();
     let mut movers: Vec<Mover> = Vec::new();
     let mut placed = false;
@@ -122,7 +123,7 @@ pub(crate) fn layout_of(family: &SliceFamily, assumptions: &Assumptions) -> Layo
         let pieces = material.men_in_naming_order().into_iter();
         let pieces = pieces.filter(|man| man.0 == of && man.1 != Role::Pawn && man.1 != Role::King);
         for (color, role) in std::iter::once(kings).chain(pieces) {
-            let stands = promoted.filter(|piece| !placed && (piece.0, piece.1) == (color, role));
+            let stands = landed.filter(|piece| !placed && (piece.0, piece.1) == (color, role));
             placed |= stands.is_some();
             let post = posted.iter().position(|man| (man.0, man.1) == (color, role));
             let stands = stands.or_else(|| post.map(|at| posted.remove(at)));

@@ -47,12 +47,12 @@ impl Slices {
         }
         let known_in = |key: &Key| {
             let values = values(self.tables(key)?, key, &placed, position)?;
-            // Of a piece that has just promoted only that is told which taking it gives.
+            // Of a piece that has just landed only that is told which taking it gives.
             let [least, most, guess] = GAMES.map(|game| match values[game as usize] {
                 Value::Illegal => self.unknown(game, key),
                 value => outcome(value, turn),
             });
-            let open = key.family.promoted.is_none();
+            let open = key.family.landed.is_none();
             Some(KnownSlice {
                 least,
                 most,
@@ -63,7 +63,7 @@ impl Slices {
         };
         let known = known_in(&key).or_else(|| {
             // What each of them is certain of is.
-            promoted_slices(&key, &placed).filter_map(|key| known_in(&key)).reduce(|one, other| {
+            landed_slices(&key, &placed).filter_map(|key| known_in(&key)).reduce(|one, other| {
                 let (least, most) = (one.least.max(other.least), one.most.min(other.most));
                 KnownSlice { least, most, ..one }
             })
@@ -92,11 +92,11 @@ impl Slices {
         moves.iter().map(known).collect()
     }
 
-    /// Whether it is looked at what follows while a piece stays where it has just promoted.
-    pub(crate) fn looks_at_promoted(&self, position: &Chess, square: Square) -> bool {
+    /// Whether it is looked at what follows while a piece stays where it has just landed.
+    pub(crate) fn looks_at_landed(&self, position: &Chess, square: Square) -> bool {
         let (key, placed) = key_of(position, &self.assumptions);
-        let mut slices = promoted_slices(&key, &placed).filter(|key| self.is_open(key));
-        slices.any(|key| key.family.promoted.is_some_and(|(_, _, at)| at == square))
+        let mut slices = landed_slices(&key, &placed).filter(|key| self.is_open(key));
+        slices.any(|key| key.family.landed.is_some_and(|(_, _, at)| at == square))
     }
 
     /// The value of a position of an ending that is there as a whole, with a side to move and the
@@ -193,12 +193,12 @@ pub(crate) fn hash(position: &Chess) -> u128 {
     position.zobrist_hash::<Zobrist128>(EnPassantMode::Legal).0
 }
 
-/// The slices of a position in which one of its pieces has just promoted.
-pub(crate) fn promoted_slices(key: &Key, placed: &[Placed]) -> impl Iterator<Item = Key> {
+/// The slices of a position in which one of its pieces has just landed.
+pub(crate) fn landed_slices(key: &Key, placed: &[Placed]) -> impl Iterator<Item = Key> {
     let pieces = placed.iter().filter(|(_, role, _)| *role != Role::King);
     pieces.map(|&(color, role, square)| {
-        let promoted = Some((color, role, Square::new(u32::from(square))));
-        Key { family: SliceFamily { promoted, ..key.family }, ..*key }
+        let landed = Some((color, role, Square::new(u32::from(square))));
+        Key { family: SliceFamily { landed, ..key.family }, ..*key }
     })
 }
 

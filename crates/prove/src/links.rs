@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use hoffman_board::{Color, Role, Square};
 use hoffman_solve::{Leaving, Monitor, SolveError, leavings};
 use hoffman_space::{NormalForm, SliceValues, TableValues};
 use rayon::prelude::*;
@@ -14,13 +15,13 @@ use crate::slices::{GAMES, Open, Slices, Stale};
 /// Where a move out of an open slice leads.
 struct Link {
     behind: Key,
-    /// The slice of the piece that has just promoted, if it is to be opened.
-    just_promoted: Option<Key>,
+    /// The slice of the piece that has just landed, if it is to be opened.
+    just_landed: Option<Key>,
 }
 
 impl Slices {
     /// Opens slices without a look at their positions yet, and those of pieces that have just
-    /// promoted behind them.
+    /// landed behind them.
     pub(crate) fn add(
         &mut self,
         mut keys: Vec<Key>,
@@ -53,25 +54,25 @@ impl Slices {
     }
 
     /// Notes what lies behind slices that were just opened. Returns the slices of pieces that have
-    /// just promoted there that are to be opened too.
+    /// just landed there that are to be opened too.
     fn link(&mut self, keys: &[Key]) -> Vec<Key> {
         let links: Vec<Vec<Link>> = keys.par_iter().map(|key| self.links_of(key)).collect();
-        let (mut new, mut promoted) = (Vec::new(), Vec::new());
+        let (mut new, mut all_landed) = (Vec::new(), Vec::new());
         let mut seen = FxHashSet::default();
         let links = keys.iter().zip(&links);
         for (&key, link) in links.flat_map(|(key, of)| of.iter().map(move |link| (key, link))) {
             if self.use_by(link.behind, key) {
                 new.push(link.behind);
             }
-            if let Some(just_promoted) = link.just_promoted {
-                self.use_by(just_promoted, key);
-                if !self.is_open(&just_promoted) && seen.insert(just_promoted) {
-                    promoted.push(just_promoted);
+            if let Some(just_landed) = link.just_landed {
+                self.use_by(just_landed, key);
+                if !self.is_open(&just_landed) && seen.insert(just_landed) {
+                    all_landed.push(just_landed);
                 }
             }
         }
         self.guess_races(new);
-        promoted
+        all_landed
     }
 
     /// What the moves out of an open slice lead to that is not there as a whole.
@@ -82,20 +83,41 @@ impl Slices {
             let targets = self.targets(key, leaving).into_iter();
             targets.map(move |behind| Link {
                 behind,
-                just_promoted: self.just_promoted(key, &behind, leaving),
+                just_landed: self.just_landed(key, &behind, leaving),
             })
         });
         links.collect()
     }
 
-    /// The slice of a piece that has just promoted, if it is to be opened beside the one before.
-    fn just_promoted(&self, from: &Key, behind: &Key, leaving: &Leaving) -> Option<Key> {
-        let small = from.family.promoted.is_none() && from.pieces() < 2;
-        let promoted = leaving.promoted.filter(|_| small && !self.is_open(behind))?;
+    /// The slice of a piece that has just landed, if it is to be opened beside the one before.
+    fn just_landed(&self, from: &Key, behind: &Key, leaving: &Leaving) -> Option<Key> {
+        let may_be = from.family.landed.is_none() && !self.is_open(behind);
+        let piece = self.landed(from, leaving).filter(|_| may_be)?;
         // A posted piece has no other square anyway.
-        let is_posted = behind.family.posted.contains(promoted);
-        let family = SliceFamily { promoted: Some(promoted), ..behind.family };
+        let is_posted = behind.family.posted.contains(piece);
+        let family = SliceFamily { landed: Some(piece), ..behind.family };
         (!is_posted).then_some(Key { family, ..*behind })
+    }
+
+    /// The piece that comes to a square where it is worth a look whether it is taken there, even if
+    /// it may do more: one that a pawn becomes, or, of two pieces, the only one of a side, which
+    /// takes a pawn. What is assumed may forbid it the square, so nothing may be.
+    pub(crate) fn landed(&self, from: &Key, leaving: &Leaving) -> Option<(Color, Role, Square)> {
+        if from.pieces() < 2 {
+            return leaving.promoted;
+        }
+        let color = leaving.color;
+        let own_stay = leaving.pawns.of(color) == from.pawns.of(color);
+        let taken = from.pawns.of(color.other()) & !leaving.pawns.of(color.other());
+        let may_be = from.pieces() == 2 && self.assumptions.is_empty();
+        if !may_be || !own_stay || !taken.is_power_of_two() {
+            return None;
+        }
+        let men = leaving.material.men_in_naming_order().into_iter();
+        let is_piece = |man: &(Color, Role)| !matches!(man.1, Role::King | Role::Pawn);
+        let mut own = men.filter(is_piece).filter(|man| man.0 == color);
+        let (only, more) = (own.next()?, own.next());
+        more.is_none().then(|| (color, only.1, Square::new(taken.trailing_zeros())))
     }
 
     /// Makes room for the values of slices of a family.
@@ -122,7 +144,7 @@ impl Slices {
 
     /// Notes that moves lead from one slice to another. Whether none was known to lead there.
     fn use_by(&mut self, key: Key, user: Key) -> bool {
-        // Off the squares of a piece that has just promoted.
+        // Off the squares of a piece that has just landed.
         if key == user {
             return false;
         }

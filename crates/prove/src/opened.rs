@@ -22,7 +22,7 @@ const TOGETHER: usize = 16;
 
 impl Prover {
     /// The open slices, each in words: the pawns as in a FEN, the pieces, of a piece that has just
-    /// promoted its square, and those of pieces that stand where assumptions exclude it:
+    /// landed its square, and those of pieces that stand where assumptions exclude it:
     /// `8/5p2/8/8/8/8/8/8 KQk Qd8 on ke1`.
     #[must_use]
     pub fn opened(&self) -> Vec<String> {
@@ -100,8 +100,8 @@ impl fmt::Display for Words {
                 write!(f, "{}", Piece { color, role }.char())?;
             }
         }
-        if let Some(promoted) = family.promoted {
-            write!(f, " {}", placed_in_words(promoted))?;
+        if let Some(landed) = family.landed {
+            write!(f, " {}", placed_in_words(landed))?;
         }
         let mut posted = family.posted.men().map(placed_in_words).peekable();
         if posted.peek().is_some() {
@@ -134,7 +134,8 @@ impl FromStr for Words {
         let pieces: Option<Vec<Piece>> =
             parts.next().ok_or(())?.chars().map(Piece::from_char).collect();
         let pieces = pieces.filter(|pieces| has_two_kings(pieces)).ok_or(())?;
-        let promoted = parts.next().map(|piece| promoted(piece, &pieces).ok_or(())).transpose()?;
+        let landed = |piece| landed(piece, &pieces, &board).ok_or(());
+        let landed = parts.next().map(landed).transpose()?;
         if parts.next().is_some() {
             return Err(());
         }
@@ -144,7 +145,7 @@ impl FromStr for Words {
         let of = |color| u64::from(board.by_color(color));
         let pawns = PawnSquares { white: of(Color::White), black: of(Color::Black) };
         let mut key = Key::of(Material::from_men(men), pawns);
-        key.family.promoted = promoted;
+        key.family.landed = landed;
         if let Some(men) = on {
             key.family.posted = posted(men, &key.family.material).ok_or(())?;
         }
@@ -177,12 +178,14 @@ fn posted(words: &str, material: &Material) -> Option<Posted> {
     (posted.men().count() == men.len() && posted::fits(posted, material)).then_some(posted)
 }
 
-/// One of the pieces, where it has just promoted: `Qd8`.
-fn promoted(words: &str, pieces: &[Piece]) -> Option<(Color, Role, Square)> {
+/// One of the pieces, where it has just landed: `Qd8`. The only one has promoted.
+fn landed(words: &str, pieces: &[Piece], pawns: &Board) -> Option<(Color, Role, Square)> {
     let (piece, square) = placed(words)?;
+    let is_only = pieces.len() == 3;
     let fits = pieces.contains(&piece)
         && piece.role != Role::King
-        && piece.color.relative_rank(square.rank()) == Rank::Eighth;
+        && pawns.piece_at(square).is_none()
+        && (!is_only || piece.color.relative_rank(square.rank()) == Rank::Eighth);
     fits.then_some((piece.color, piece.role, square))
 }
 
@@ -195,6 +198,7 @@ mod tests {
         let slices = [
             "8/5p2/8/8/8/8/P7/8 KQk Qd8",
             "8/8/8/8/8/8/8/8 KRkn",
+            "8/p7/8/8/8/8/P7/8 KBkn nc4",
             "8/8/8/8/8/8/5p2/8 Kkq qa1",
             "8/8/8/8/8/8/5p2/8 KRkq qa1 on Ke1 Rh1 kb2",
         ];
@@ -216,6 +220,7 @@ mod tests {
             "8/8/8/8/8/8/8/8 KPk",
             "8/8/8/8/8/8/8/8 KQk Qd1",
             "8/8/8/8/8/8/8/8 KQk Rd8",
+            "8/8/8/8/2P5/8/8/8 KBkn nc4",
             "8/8/8/8/8/8/8/8 KQk Kd8",
             "8/8/8/8/8/8/8/8 KQk \u{e9}d8",
             "8/8/8/8/8/8/8/8 KQk Qd8 Qd8",

@@ -109,11 +109,11 @@ impl Slices {
             };
             all = all.iter().flat_map(left).collect();
         }
-        all.iter().flat_map(|posted| self.landed(*posted, leaving)).collect()
+        all.iter().flat_map(|posted| self.when_landed(*posted, leaving)).collect()
     }
 
     /// The same when the piece that moves, or that a pawn becomes, has landed.
-    fn landed(&self, posted: Posted, leaving: &Leaving) -> Vec<Posted> {
+    fn when_landed(&self, posted: Posted, leaving: &Leaving) -> Vec<Posted> {
         let color = leaving.color;
         let (role, to) = match (leaving.kind, leaving.promoted) {
             (_, Some((_, role, to))) => (role, to),

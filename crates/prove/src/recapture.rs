@@ -22,14 +22,14 @@ impl Slices {
     /// is taking it.
     pub(crate) fn recapture(&self, key: &Key) -> Option<Promoted> {
         let alone = key.pieces() == 1 && self.assumptions.is_empty();
-        key.family.promoted.filter(|_| alone)
+        key.family.landed.filter(|_| alone)
     }
 
     /// The slice behind taking the only piece of a slice.
     pub(crate) fn after_recapture(key: &Key, (color, role, _): Promoted) -> Key {
         let mut material = key.family.material;
         *material.count.get_mut(color).get_mut(role) = 0;
-        Key { family: SliceFamily { material, promoted: None, ..key.family }, ..*key }
+        Key { family: SliceFamily { material, landed: None, ..key.family }, ..*key }
     }
 
     /// What it is worth to take the only piece of a slice, where a side gets more by that than by

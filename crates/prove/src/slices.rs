@@ -126,7 +126,7 @@ impl Slices {
     pub(crate) fn groups(&self, keys: impl Iterator<Item = Key>) -> Vec<Vec<Key>> {
         let mut groups: BTreeMap<(u32, bool), Vec<Key>> = BTreeMap::new();
         for key in keys {
-            groups.entry((self.rank(&key), key.family.promoted.is_some())).or_default().push(key);
+            groups.entry((self.rank(&key), key.family.landed.is_some())).or_default().push(key);
         }
         groups.into_values().collect()
     }
@@ -135,10 +135,10 @@ impl Slices {
         key.rank(&self.assumptions)
     }
 
-    /// Whether a slice of a piece that has just promoted is part of one that is open.
+    /// Whether a slice of a piece that has just landed is part of one that is open.
     pub(crate) fn is_covered(&self, key: &Key) -> bool {
-        let whole = Key { family: SliceFamily { promoted: None, ..key.family }, ..*key };
-        key.family.promoted.is_some() && self.is_open(&whole)
+        let whole = Key { family: SliceFamily { landed: None, ..key.family }, ..*key };
+        key.family.landed.is_some() && self.is_open(&whole)
     }
 
     /// Opens slices and brings all that follows from them up to date, and from others that were
@@ -303,7 +303,7 @@ impl Slices {
         leaving: &Leaving,
         values: &KnownValues<'t, '_>,
     ) -> Behind<'t> {
-        let Leaving { color, material, pawns, promoted, .. } = *leaving;
+        let Leaving { color, material, pawns, .. } = *leaving;
         if let Some(ruling) = self.assumptions.of_leaving(from.pawns, leaving) {
             let rest = worth(ruling.outcome(color), color, 1);
             return Behind { tables: Vec::new(), rest: Some(rest) };
@@ -322,11 +322,12 @@ impl Slices {
             return Behind { tables: known, rest };
         }
 
-        let just_promoted = keys.iter().filter(|_| promoted.is_some()).filter_map(|key| {
-            (values.open)(&Key { family: SliceFamily { promoted, ..key.family }, pawns })
+        let landed = self.landed(from, leaving);
+        let just_landed = keys.iter().filter(|_| landed.is_some()).filter_map(|key| {
+            (values.open)(&Key { family: SliceFamily { landed, ..key.family }, pawns })
         });
         let races = self.races(&material).filter(|_| game == SliceGame::Guess);
-        known.extend(just_promoted.chain(races).map(|table| (table, false)));
+        known.extend(just_landed.chain(races).map(|table| (table, false)));
         let behind = Key::of(material, pawns);
         let moves = if game == SliceGame::Guess { 1 + guess::moves(&behind) } else { 1 };
         Behind { tables: known, rest: Some(worth(self.unknown(game, &behind), color, moves)) }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use hoffman_board::shakmaty::{Chess, EnPassantMode, Move, Position as _, zobrist::Zobrist64};
-use hoffman_board::{Bitboard, Color, FuturemoveKind, Outcome, OutcomeBounds, Rank};
+use hoffman_board::{Color, FuturemoveKind, Outcome, OutcomeBounds};
 use hoffman_solve::{Leaving, Monitor};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -183,7 +183,7 @@ impl Walk<'_> {
         let chooses = (position.turn() == self.question.winner) == self.win;
         let one = chooses && self.moves == WalkMoves::OfAStrategy;
         if !known.open {
-            let takes = if one { self.takes_promoted(position) } else { Vec::new() };
+            let takes = if one { self.takes_landed(position) } else { Vec::new() };
             let meets = takes.is_empty();
             return Looked {
                 meets,
@@ -208,18 +208,16 @@ impl Walk<'_> {
         Looked { meets: false, meets_ruled, next: self.unseen(position, behind, one), one }
     }
 
-    /// The captures of a piece that has just promoted that may keep the answer. What is behind one
+    /// The captures of a piece that has just landed that may keep the answer. What is behind one
     /// has a man less than the slice with the piece, which need not be opened then.
-    fn takes_promoted(&self, position: &Chess) -> Vec<(Move, KnownSlice)> {
+    fn takes_landed(&self, position: &Chess) -> Vec<(Move, KnownSlice)> {
         let (board, turn) = (position.board(), position.turn());
-        let last = Bitboard::from_rank(turn.fold_wb(Rank::First, Rank::Eighth));
-        let pieces = board.by_color(turn.other()) & !board.kings() & last;
+        let pieces = board.by_color(turn.other()) & !board.kings() & !board.pawns();
         if pieces.is_empty() {
             return Vec::new();
         }
         let mut moves = self.slices.assumptions.moves(position);
-        moves
-            .retain(|m| pieces.contains(m.to()) && self.slices.looks_at_promoted(position, m.to()));
+        moves.retain(|m| pieces.contains(m.to()) && self.slices.looks_at_landed(position, m.to()));
         let known = self.slices.known_behind(position, &moves);
         self.best(moves.into_iter().zip(known))
     }
@@ -232,7 +230,7 @@ impl Walk<'_> {
             let position = after(position, m);
             let hash = hash(&position);
             if !self.seen.contains(&hash) {
-                next.push(WalkStep { hash, position, known });
+                next.push(WalkStep { position, known, hash });
             } else if one {
                 return Vec::new();
             }
