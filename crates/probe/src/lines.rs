@@ -134,7 +134,7 @@ impl Known {
 
     /// What is known by the rules of chess alone, and by the answer of a table if there is one.
     pub fn of(position: &Position, variant: Variant, hit: Option<Hit>) -> Known {
-        let end = end_of(position, variant);
+        let end = position.end(variant);
         let normal = variant == Variant::Normal;
         let insufficient = normal && position.is_insufficient_material();
         let drawn =
@@ -223,16 +223,18 @@ impl Known {
     }
 }
 
-/// How the game has ended in a position, by the rules alone.
-fn end_of(position: &Position, variant: Variant) -> Option<GameEnd> {
-    let stuck = !position.has_legal_move(variant);
-    match variant {
-        Variant::Normal if stuck && position.is_check() => Some(GameEnd::Checkmate),
-        Variant::Normal => stuck.then_some(GameEnd::Stalemate),
-        Variant::Suicide if position.board.by_color(position.turn.other()).is_empty() => {
-            Some(GameEnd::VariantLoss)
+impl Position {
+    /// How the game has ended, by the rules alone; none if it goes on.
+    pub fn end(&self, variant: Variant) -> Option<GameEnd> {
+        let stuck = !self.has_legal_move(variant);
+        match variant {
+            Variant::Normal if stuck && self.is_check() => Some(GameEnd::Checkmate),
+            Variant::Normal => stuck.then_some(GameEnd::Stalemate),
+            Variant::Suicide if self.board.by_color(self.turn.other()).is_empty() => {
+                Some(GameEnd::VariantLoss)
+            }
+            Variant::Suicide => stuck.then_some(GameEnd::VariantWin),
         }
-        Variant::Suicide => stuck.then_some(GameEnd::VariantWin),
     }
 }
 

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use hoffman::{
-    Aim, AsPosition as _, Certification, Color, Effort, Event, Explanation, Goal, MEN_OF_TABLES,
-    Moves, Options, ProveOptions, Proved, ProvedMove, Tablebase, Value, Variant, WhatIf,
-    proved_in_words,
+    Aim, AsPosition as _, Certification, Color, Effort, Event, Explanation, GameEnd, Goal,
+    MEN_OF_TABLES, Moves, Options, ProveOptions, Proved, ProvedMove, Tablebase, Value, Variant,
+    WhatIf, proved_in_words,
 };
 use serde_json::json;
 
@@ -159,7 +159,7 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<RunEnd> {
     let proved = hoffman::prove(fen, &options, &asked.options(args), &mut tell)?;
 
     let san = |m: &hoffman::Move| position.san(m, Variant::Normal).unwrap_or_else(|| m.uci());
-    let end = end_of(&position);
+    let end = position.end(Variant::Normal);
     let of = Of { fen: position.fen(), turn, goal: asked.goal.as_ref(), end };
     let shown = ShownProof { of, proved: &proved, assumed: &words, san: &san };
     let explanation = proved.explanation.as_ref().filter(|_| end.is_none());
@@ -194,7 +194,7 @@ fn draw_explained(
     args: &SolveArgs,
     position: &hoffman::Position,
     explanation: Option<&Explanation>,
-    end: Option<&str>,
+    end: Option<GameEnd>,
 ) -> anyhow::Result<()> {
     match (&args.picture, explanation) {
         (Some(file), Some(explanation)) => {
@@ -263,14 +263,7 @@ struct Of<'s> {
     fen: String,
     turn: Color,
     goal: Option<&'s Goal>,
-    /// Checkmate or stalemate, if the game is over.
-    end: Option<&'static str>,
-}
-
-/// How the game has ended.
-fn end_of(position: &hoffman::Position) -> Option<&'static str> {
-    let over = position.legal_moves(Variant::Normal).is_empty();
-    over.then(|| if position.is_check() { "checkmate" } else { "stalemate" })
+    end: Option<GameEnd>,
 }
 
 /// What is told of a proof.
@@ -339,7 +332,11 @@ impl ShownProof<'_> {
         };
         if self.assumed.is_empty() {
             let result = self.result(*value);
-            return self.of.end.map_or(proven, |end| format!("{end}: {result}"));
+            return match self.of.end {
+                Some(GameEnd::Checkmate) => format!("checkmate: {result}"),
+                Some(GameEnd::Stalemate) => format!("stalemate: {result}"),
+                _ => proven,
+            };
         }
         let assumed = self.assumed.join("\n  ");
         let of_chess = match value {
@@ -374,8 +371,8 @@ impl ShownProof<'_> {
 
         json!({
             "category": category(*value, *assumed),
-            "checkmate": self.of.end == Some("checkmate"),
-            "stalemate": self.of.end == Some("stalemate"),
+            "checkmate": self.of.end == Some(GameEnd::Checkmate),
+            "stalemate": self.of.end == Some(GameEnd::Stalemate),
             "moves": moves.collect::<Vec<_>>(),
             "hoffman": {
                 "bound": bound(*value, self.of.turn),
