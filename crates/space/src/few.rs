@@ -74,8 +74,7 @@ impl FewCodes {
     /// The code at a place: illegal where there is none.
     pub(crate) fn code(&self, at: usize) -> u8 {
         let (block, at) = (at / BLOCK, at % BLOCK);
-        let start = self.starts.get(block).map_or(self.bytes.len(), |&start| start as usize);
-        let Some((&bits, bytes)) = self.bytes.get(start..).and_then(<[u8]>::split_first) else {
+        let Some((bits, bytes)) = self.block(block) else {
             return u8::ILLEGAL;
         };
         let bits = usize::from(bits);
@@ -95,11 +94,18 @@ impl FewCodes {
         self.bytes == other.bytes
     }
 
+    /// The bits of a code in a block, and the bytes from its kinds on; none if there is none.
+    #[inline(always)]
+    fn block(&self, block: usize) -> Option<(u8, &[u8])> {
+        let start = *self.starts.get(block)? as usize;
+        let (&bits, bytes) = self.bytes.get(start..)?.split_first()?;
+        Some((bits, bytes))
+    }
+
     /// Fills `out` with the codes of a block from a place in it on.
     #[inline(always)]
     fn read_block(&self, block: usize, at: usize, out: &mut [u8]) {
-        let start = self.starts.get(block).map_or(self.bytes.len(), |&start| start as usize);
-        let Some((&bits, bytes)) = self.bytes.get(start..).and_then(<[u8]>::split_first) else {
+        let Some((bits, bytes)) = self.block(block) else {
             return;
         };
         if u32::from(bits) == u8::BITS {
