@@ -221,16 +221,11 @@ impl<'a> MoveRow<'a> {
     }
 
     fn promotions_of_lane(&mut self) -> Result<(), Position> {
-        for from in squares(self.lanes) {
-            let to = ahead(from, self.lane.color);
-            if 1 << to & LAST_RANKS & !self.fixed.occupied() == 0 {
-                continue;
-            }
-            for arrived in self.arrivals(self.lane, to) {
-                self.arrive(&self.fixed.after(None, Some((to, arrived))), 1 << from)?;
-            }
-        }
-        Ok(())
+        let Man { color, .. } = self.lane;
+        let to = all_ahead(self.lanes, color) & LAST_RANKS & !self.fixed.occupied();
+        self.promotions.iter().try_for_each(|&kind| {
+            self.advance_lane(Man { color, kind }, to, |to| ahead(to, color.other()))
+        })
     }
 
     fn steps_of_fixed(&mut self, from: u8, man: Man) -> Result<(), Position> {
@@ -242,7 +237,7 @@ impl<'a> MoveRow<'a> {
         let free = free & !(1 << jump);
         // With an enemy pawn beside it there may be a right to take en passant.
         let enemy = Man { color: man.color.other(), kind: Kind::Pawn };
-        let beside = beside(jump);
+        let beside = all_beside(1 << jump);
         let with_right = match self.fixed.of(enemy) & beside {
             0 if self.lane == enemy => free & beside,
             0 => 0,
@@ -278,19 +273,36 @@ impl<'a> MoveRow<'a> {
     }
 
     fn steps_of_lane(&mut self) -> Result<(), Position> {
-        let enemy = Man { color: self.lane.color.other(), kind: Kind::Pawn };
-        for from in squares(self.lanes) {
-            let steps = steps(from, self.lane.color, self.fixed.occupied());
-            let Some((to, jump)) = steps else { continue };
-            self.arrive(&self.fixed.after(None, Some((to, self.lane))), 1 << from)?;
-            let Some(jump) = jump else { continue };
+        let color = self.lane.color;
+        let (free, back) = (!self.fixed.occupied() & !LAST_RANKS, color.other());
+        self.advance_lane(self.lane, all_ahead(self.lanes, color) & free, |to| ahead(to, back))?;
+
+        let passed = all_ahead(self.lanes & first_rank(color), color) & free;
+        let jumps = all_ahead(passed, color) & free;
+        let from = |jump: u8| ahead(ahead(jump, back), back);
+        let enemies = self.fixed.of(Man { color: back, kind: Kind::Pawn });
+        let with_right = jumps & all_beside(enemies);
+        self.advance_lane(self.lane, jumps & !with_right, from)?;
+        for jump in squares(with_right) {
             let mut after = self.fixed.after(None, Some((jump, self.lane)));
-            if self.fixed.of(enemy) & beside(jump) == 0 {
-                self.arrive(&after, 1 << from)?;
-            } else {
-                after.en_passant = Some(to);
-                self.arrive_with_right(&after, 1 << from)?;
-            }
+            after.en_passant = Some(ahead(jump, back));
+            self.arrive_with_right(&after, 1 << from(jump))?;
+        }
+        Ok(())
+    }
+
+    /// The lane, a pawn, comes to these squares and is this man there; `from` says where it came
+    /// from.
+    fn advance_lane(&mut self, man: Man, to: u64, from: impl Fn(u8) -> u8) -> Result<(), Position> {
+        let after = self.fixed.after(None, None);
+        let legal = to & !checked(&after, man);
+        if legal == 0 {
+            return Ok(());
+        }
+        self.ask(&after, man, legal)?;
+        for to in squares(legal) {
+            let best = &mut self.best[usize::from(from(to) & 63)];
+            *best = (*best).max(before(self.scratch[usize::from(to)]));
         }
         Ok(())
     }
@@ -397,14 +409,12 @@ fn steps(from: u8, color: Color, occupied: u64) -> Option<(u8, Option<u8>)> {
         return None;
     }
     let jump = ahead(to, color);
-    let first_rank = if color == Color::White { 1 } else { 6 };
-    let jumps = from >> 3 == first_rank && occupied >> jump & 1 == 0;
+    let jumps = first_rank(color) >> from & 1 != 0 && occupied >> jump & 1 == 0;
     Some((to, jumps.then_some(jump)))
 }
 
-/// The squares on the left and right of one.
-const fn beside(square: u8) -> u64 {
-    let set = 1_u64 << (square & 63);
+/// The squares on the left and right of these.
+const fn all_beside(set: u64) -> u64 {
     (set & !0x0101_0101_0101_0101) >> 1 | (set & !0x8080_8080_8080_8080) << 1
 }
 
@@ -413,6 +423,22 @@ fn ahead(square: u8, color: Color) -> u8 {
     match color {
         Color::White => square.wrapping_add(8) & 63,
         Color::Black => square.wrapping_sub(8) & 63,
+    }
+}
+
+/// The squares ahead of pawns.
+fn all_ahead(pawns: u64, color: Color) -> u64 {
+    match color {
+        Color::White => pawns << 8,
+        Color::Black => pawns >> 8,
+    }
+}
+
+/// The rank from which pawns have two steps.
+fn first_rank(color: Color) -> u64 {
+    match color {
+        Color::White => 0xff << 8,
+        Color::Black => 0xff << 48,
     }
 }
 

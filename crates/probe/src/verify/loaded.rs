@@ -132,11 +132,11 @@ impl<'a> LoadedTable<'a> {
         self.values.as_deref()
     }
 
-    /// The entry of a table of which there are values.
-    fn entry_of(&self, values: &TableValues, index: u64) -> RawEntry {
+    /// The entry of a placement, or of an index that has none, of a table of which there are values.
+    fn entry_of(&self, values: &TableValues, placement: Option<&Placement>) -> RawEntry {
         let codec = self.table.codec();
-        let Some(placement) = self.table.space().decode(index) else { return codec.undecodable() };
-        let value = value_in(self.table, values, &placement).unwrap_or(Value::Illegal);
+        let Some(placement) = placement else { return codec.undecodable() };
+        let value = value_in(self.table, values, placement).unwrap_or(Value::Illegal);
         codec.store(value, placement.turn)
     }
 
@@ -174,12 +174,24 @@ impl<'a> LoadedTable<'a> {
         }
     }
 
+    /// The entry at an index.
     pub(super) fn entry(&self, index: u64) -> Result<RawEntry, TableError> {
+        let by_value = matches!(self.entries, LoadedEntries::ByValue);
+        let placement = by_value.then(|| self.table.space().decode(index)).flatten();
+        self.entry_at(index, placement.as_ref())
+    }
+
+    /// The entry at an index whose placement is known, if it has one.
+    pub(super) fn entry_at(
+        &self,
+        index: u64,
+        placement: Option<&Placement>,
+    ) -> Result<RawEntry, TableError> {
         let held = match &self.entries {
             LoadedEntries::Small(numbers) => numbers.get(index as usize).map(|&n| i32::from(n)),
             LoadedEntries::Wide(numbers) => numbers.get(index as usize).map(|&n| i32::from(n)),
             LoadedEntries::ByValue => {
-                self.values.as_ref().map(|values| self.entry_of(values, index).0)
+                self.values.as_ref().map(|values| self.entry_of(values, placement).0)
             }
             LoadedEntries::OnDisk { .. } => None,
         };

@@ -278,7 +278,9 @@ impl<'a> TestedRows<'a> {
         }
         let (mut here, illegal) = self.row(row);
         let mut found = RowFindings::new();
-        if let Some(values) = self.values.as_ref().filter(|_| row.en_passant.is_none()) {
+        // A right that nobody can use changes nothing.
+        let right = row.en_passant.filter(|&jumped| self.is_taken_on(&here, jumped, turn));
+        if let Some(values) = self.values.as_ref().filter(|_| right.is_none()) {
             here.values = values.own_row(pieces, (row.squares, row.lane), turn);
         }
         if here.lanes.any() {
@@ -364,7 +366,7 @@ impl<'a> TestedRows<'a> {
             add(one, None, None);
             let at_start = from.rank() == row.turn.fold_wb(Rank::Second, Rank::Seventh);
             if let Some(two) = one.offset(forward).filter(free).filter(|_| at_start) {
-                add(two, None, Some(one).filter(|_| self.is_seen(row, one)));
+                add(two, None, Some(one).filter(|_| self.is_taken_on(row, one, row.turn.other())));
             }
         }
 
@@ -381,11 +383,11 @@ impl<'a> TestedRows<'a> {
         moves
     }
 
-    /// Whether a pawn of the player not to move could capture on the square jumped over.
-    fn is_seen(&self, row: &RowBoard<'_, 'a>, jumped: Square) -> bool {
-        let beside = hoffman_board::shakmaty::attacks::pawn_attacks(row.turn, jumped);
+    /// Whether a pawn of a player stands where it could capture on the square jumped over.
+    fn is_taken_on(&self, row: &RowBoard<'_, 'a>, jumped: Square, player: Color) -> bool {
+        let beside = hoffman_board::shakmaty::attacks::pawn_attacks(player.other(), jumped);
         self.tested.table().pieces().iter().enumerate().any(|(slot, piece)| {
-            piece.role == Role::Pawn && piece.color != row.turn && beside.contains(row.square(slot))
+            piece.role == Role::Pawn && piece.color == player && beside.contains(row.square(slot))
         })
     }
 

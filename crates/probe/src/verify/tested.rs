@@ -326,9 +326,10 @@ impl<'a> TestedTable<'a> {
         steps: &mut Vec<SlotMove>,
     ) -> Result<(), TableError> {
         let table = self.table();
-        let raw = self.main.entry(index)?;
+        let placement = table.space().decode(index);
+        let raw = self.main.entry_at(index, placement.as_ref())?;
         tally.checked += 1;
-        let Some(mut placement) = table.space().decode(index) else {
+        let Some(mut placement) = placement else {
             if raw != table.codec().undecodable() {
                 let stored = format!("number {}", raw.0);
                 tally.differ(index, None, stored, "no position".to_owned());
