@@ -110,6 +110,16 @@ impl CellLine {
     }
 }
 
+/// The squares of all men of positions but for one, as they stand in the numbering.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    squares: Squares,
+    /// The man whose square is left out.
+    walks: usize,
+    /// What the squares have become: the number of their images.
+    symmetry: usize,
+}
+
 /// The images of squares: mirrored left and right (1), top and bottom (2), and then in the diagonal
 /// (4).
 static IMAGES: [[u8; 64]; 8] = images();
@@ -320,9 +330,25 @@ impl Space {
         Some((self.place(&squares)?, turn))
     }
 
-    /// Where the positions lie that have one man more than these, in the colours of the table. None
-    /// if the men are others, the man is a king, or there is no such line.
-    pub(crate) fn line_of(&self, fixed: &Position, man: Man) -> Option<CellLine> {
+    /// Where the positions lie that have one man more than these, in the colours of the table: among
+    /// like men there is a line for each place that it may take in their order, the last one first.
+    /// None if the men are others, the man is a king, or there is no such line.
+    pub(crate) fn lines_of(
+        &self,
+        fixed: &Position,
+        man: Man,
+    ) -> impl Iterator<Item = CellLine> + use<'_> {
+        let gaps = std::iter::successors(self.gap_of(fixed, man), |gap| self.gap_before(gap));
+        gaps.filter_map(|gap| self.line_in(gap))
+    }
+
+    /// The same of men on these squares, but for the one that walks, which is no king. Of like men
+    /// it is the last one.
+    pub(crate) fn line_among(&self, found: Squares, walks: usize) -> Option<CellLine> {
+        self.line_in(self.gap_among(found, walks)?)
+    }
+
+    fn gap_of(&self, fixed: &Position, man: Man) -> Option<Gap> {
         let walks = self.men.iter().rposition(|&other| other == man).filter(|&walks| walks > 1)?;
         if fixed.occupied().count_ones() as usize != self.lane() {
             return None;
@@ -331,12 +357,10 @@ impl Space {
         for i in (0..self.men.len()).filter(|&i| i != walks) {
             found[i] = self.next_like(fixed, i, &found)?;
         }
-        self.line_among(found, walks)
+        self.gap_among(found, walks)
     }
 
-    /// The same of men on these squares, but for the one that walks, which is no king. Of like men
-    /// it is the last one.
-    pub(crate) fn line_among(&self, mut found: Squares, walks: usize) -> Option<CellLine> {
+    fn gap_among(&self, mut found: Squares, walks: usize) -> Option<Gap> {
         let mut symmetry = usize::from(found[0] & 7 > 3);
         if symmetry != 0 {
             self.turn_others(walks, &mut found, |square| square ^ 7);
@@ -347,16 +371,35 @@ impl Space {
             symmetry |= self.without_pawns(walks, &mut found)?;
         }
         self.sort(&mut found);
+        Some(Gap { squares: found, walks, symmetry })
+    }
 
+    /// The same men with the one that walks a place before in the order of its like.
+    fn gap_before(&self, gap: &Gap) -> Option<Gap> {
+        let Gap { mut squares, walks, symmetry } = *gap;
+        let before = self.like(walks)?;
+        if !self.pawns && squares[..2].iter().all(|&king| is_on_diagonal(king)) {
+            // How the board is turned depends on the order of the men.
+            return None;
+        }
+        squares[walks] = squares[before];
+        Some(Gap { squares, walks: before, symmetry })
+    }
+
+    fn line_in(&self, gap: Gap) -> Option<CellLine> {
+        let Gap { squares: mut found, walks, symmetry } = gap;
+        let above = self.like(walks).map_or(u64::MAX, |before| u64::MAX << found[before] << 1);
+        let behind = (walks + 1..self.men.len()).find(|&man| self.like(man) == Some(walks));
+        let below = behind.map_or(u64::MAX, |behind| !(u64::MAX << found[behind]));
         let images = &IMAGES[symmetry];
-        let own = self.like(walks).map_or(u64::MAX, |other| {
-            let above = u64::MAX << found[other] << 1;
-            if symmetry == 0 {
-                return above;
+        let own = match above & below {
+            u64::MAX => u64::MAX,
+            own if symmetry == 0 => own,
+            own => {
+                let is_own = |&square: &u8| own >> images[usize::from(square)] & 1 != 0;
+                squares(u64::MAX).filter(is_own).fold(0, |set, square| set | 1 << square)
             }
-            let own = |&square: &u8| above >> images[usize::from(square)] & 1 != 0;
-            squares(u64::MAX).filter(own).fold(0, |set, square| set | 1 << square)
-        });
+        };
         found[walks] = 0;
         let first = self.place(&found)?;
 
@@ -534,7 +577,14 @@ mod tests {
         (0..images).map(image).min().expect("images")
     }
 
-    /// A line has cells of its positions, of each that it says it has. Where both kings stand on
+    /// A square with the files and ranks counted from the nearer edge.
+    fn least_corner(square: u8) -> u8 {
+        let least = |line: u8| line.min(7 - line);
+        least(square & 7) | least(square >> 3) << 3
+    }
+
+    /// A line has cells of its positions, of each that it says it has, and all lines together have
+    /// all but some of those in which both kings stand on diagonals. Where both kings stand on
     /// the diagonal a position of like men may have two.
     #[test]
     fn lines_lead_to_the_cells_of_their_positions() {
@@ -553,24 +603,32 @@ mod tests {
                 let (tile, row) = (row / usize::from(rows), (row % usize::from(rows)) as u8);
                 CellInTile { tile: tile as u64, row, lane }
             };
-            let (mut lines, mut cells) = (0, 0);
+            let (mut lines, mut cells) = (0, 0_usize);
             for _ in 0..4_000 {
                 let mut fixed = Position::empty(Color::White);
                 let walks = random.usize(2..space.men().len());
                 let others = space.men().iter().enumerate().filter(|&(i, _)| i != walks);
                 others.for_each(|(_, &man)| fixed.put(random.u8(8..56), man));
                 let man = space.men()[walks];
-                let Some(line) = space.line_of(&fixed, man) else { continue };
-                lines += 1;
-                for square in squares(line.squares & !fixed.occupied()) {
-                    let there = fixed.with(square, man);
-                    let place = place_of(line.cell(square));
-                    let found = position(&space, place, Color::White).expect("a cell");
-                    let both = [&found, &there].map(|position| least_image(&space, position));
-                    assert_eq!(both[0], both[1], "{name} {there:?}");
-                    assert_eq!(space.locate(&found), Some((place, Color::White)), "{name}");
-                    cells += 1;
+                let mut seen = fixed.of(man);
+                for line in space.lines_of(&fixed, man) {
+                    assert_eq!(line.squares & seen & !fixed.occupied(), 0, "{name} {fixed:?}");
+                    seen |= line.squares;
+                    for square in squares(line.squares & !fixed.occupied()) {
+                        let there = fixed.with(square, man);
+                        let place = place_of(line.cell(square));
+                        let found = position(&space, place, Color::White).expect("a cell");
+                        let both = [&found, &there].map(|position| least_image(&space, position));
+                        assert_eq!(both[0], both[1], "{name} {there:?}");
+                        assert_eq!(space.locate(&found), Some((place, Color::White)), "{name}");
+                        cells += 1;
+                    }
                 }
+                let kings = [Color::White, Color::Black].map(|color| fixed.king(color));
+                let turns = kings.iter().flatten().any(|&king| !is_on_diagonal(least_corner(king)));
+                let found = seen != fixed.of(man);
+                lines += usize::from(found);
+                assert!(!found || seen == u64::MAX || !turns && !space.pawns, "{name} {fixed:?}");
             }
             assert!(lines > 1_000 && cells > 20 * lines, "{name}: {lines} {cells}");
         }

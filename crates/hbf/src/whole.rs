@@ -402,19 +402,27 @@ impl WholeSide {
     /// The codes of positions that have one man more on these squares; returns those of which
     /// nothing was found in this way.
     fn row(&self, fixed: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
-        let Some(line) = self.space.line_of(fixed, man) else { return wanted };
-        self.line(&line, wanted, codes)
+        // The last place comes first, whose cells may lie side by side and are all taken then.
+        let lines = self.space.lines_of(fixed, man);
+        lines.fold(wanted, |rest, line| self.line(&line, rest, codes))
     }
 
     /// See [`WholeTable::row_bytes`].
     fn row_bytes(&self, fixed: &Position, man: Man) -> Option<([u8; 64], u64)> {
         let cells = self.cells.bytes()?;
-        let line = self.space.line_of(fixed, man)?;
-        let one_by_one = || {
-            let byte = |square: usize| cells.get(line.cell(square as u8)).copied();
-            std::array::from_fn(|square| byte(square).unwrap_or_default())
-        };
-        Some((bytes_of(cells, &line).unwrap_or_else(one_by_one), line.squares))
+        let (mut row, mut known) = ([0; 64], 0);
+        for line in self.space.lines_of(fixed, man) {
+            if let Some(bytes) = bytes_of(cells, &line) {
+                row = bytes;
+            } else {
+                for square in squares(line.squares) {
+                    let byte = cells.get(line.cell(square)).copied();
+                    row[usize::from(square)] = byte.unwrap_or_default();
+                }
+            }
+            known |= line.squares;
+        }
+        (known != 0).then_some((row, known))
     }
 
     /// The codes of positions of a line with its man on these squares; returns those of which
@@ -577,14 +585,15 @@ impl Source for OwnAndBehind<'_> {
     }
 
     fn row(&self, position: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
-        let Some(line) = self.own.space.line_of(position, man) else {
+        let mut lines = self.own.space.lines_of(position, man).peekable();
+        if lines.peek().is_none() {
             let lowest = wanted.trailing_zeros() as u8 & 63;
             if self.own.space.has_men(&position.with(lowest, man)) {
                 return self.one_by_one(position, man, wanted, codes);
             }
             return self.behind.row(position, man, wanted, codes);
-        };
-        let rest = self.own.line(&line, wanted, codes);
+        }
+        let rest = lines.fold(wanted, |rest, line| self.own.line(&line, rest, codes));
         self.one_by_one(position, man, rest, codes)
     }
 }
