@@ -330,9 +330,9 @@ impl Space {
         Some((self.place(&squares)?, turn))
     }
 
-    /// Where the positions lie that have one man more than these, in the colours of the table: among
-    /// like men there is a line for each place that it may take in their order, the last one first.
-    /// None if the men are others, the man is a king, or there is no such line.
+    /// Where the positions lie that have one man more than these, in the colours of the table:
+    /// among like men there is a line for each place that it may take in their order, the last one
+    /// first. None if the men are others, the man is a king, or there is no such line.
     pub(crate) fn lines_of(
         &self,
         fixed: &Position,

@@ -111,6 +111,7 @@ impl TableError {
             TableProblem::Container(HtbError::Stopped) => true,
             #[cfg(feature = "bulk")]
             TableProblem::Rows(crate::rows::RowsError::Stopped) => true,
+            TableProblem::BehindFails(behind) => behind.is_stopped(),
             _ => false,
         }
     }

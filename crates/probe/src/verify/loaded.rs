@@ -132,7 +132,8 @@ impl<'a> LoadedTable<'a> {
         self.values.as_deref()
     }
 
-    /// The entry of a placement, or of an index that has none, of a table of which there are values.
+    /// The entry of a placement, or of an index that has none, of a table of which there are
+    /// values.
     fn entry_of(&self, values: &TableValues, placement: Option<&Placement>) -> RawEntry {
         let codec = self.table.codec();
         let Some(placement) = placement else { return codec.undecodable() };

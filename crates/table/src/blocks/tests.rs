@@ -296,6 +296,27 @@ fn entries_one_by_one_are_read_until_the_caller_stops() {
     assert!(error.is_stopped(), "{error}");
 }
 
+/// A table that leans on another one, which is read when the caller stops.
+#[test]
+fn reading_a_table_behind_is_stopped_as_the_table_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    mixed(folder.path(), "KRvK");
+    let (path, ending) = (folder.path().join("KRvKN.hbf"), Material::parse("KRvKN"));
+    let ending = ending.expect("an ending");
+    let bytes =
+        encode_ending(&ending, &Mixed, &EncodeOptions::default(), Texts::default(), Crew::ALONE);
+    std::fs::write(&path, bytes.expect("a file").0).expect("a file");
+    mixed(folder.path(), "KNvK");
+
+    let stop = crate::Stop::default();
+    let options = SourceOptions { stop: stop.clone(), ..SourceOptions::default() };
+    let table = Table::open(&path, options).expect("a table");
+    stop.request();
+    let error = table.read_packed(&mut Vec::new()).unwrap_err();
+    assert!(matches!(error.problem, TableProblem::BehindFails(_)), "{error}");
+    assert!(error.is_stopped(), "{error}");
+}
+
 #[test]
 fn pages_lend_what_is_decoded_meanwhile() {
     let folder = tempfile::tempdir().expect("a folder");
