@@ -16,6 +16,7 @@ use hoffman_table::rows::Wanted;
 use hoffman_table::{Stop, Table};
 use rayon::prelude::*;
 
+use crate::again::solved_again;
 use crate::checkpoint;
 use crate::cost::{
     LASTING, memory_of_endings, memory_of_group, plan_of_endings, writing_of_ending,
@@ -123,7 +124,7 @@ pub(crate) fn values_behind(
 ) -> Result<Tables, RunError> {
     let found = FoundNodes { present: inputs.into_iter().collect(), refused: HashMap::new() };
     let last: Vec<usize> = (0..graph.nodes.len()).next_back().into_iter().collect();
-    let mut build = Build::new(graph, options, found, &last, pages);
+    let mut build = Build::new(graph, options, found, (&last, HashSet::new()), pages);
     build.load_needed(&last)?;
     Ok(build.tables)
 }
@@ -143,19 +144,24 @@ fn build_missing(
     let folder = folder_of_graph(graph);
     let todo: Vec<usize> =
         (0..graph.nodes.len()).filter(|at| !found.present.contains_key(at)).collect();
-    let todo = sparing(graph, &todo);
-    let total: u64 = todo.iter().map(|&at| graph.nodes[at].positions()).sum();
-    let pages = make_room(graph, &todo, folder, options)?;
+    let pages = make_room(graph, &sparing(graph, &todo), folder, options)?;
+    let again = solved_again(graph, &todo, &found.present, options)?;
+    let all: Vec<usize> = todo.iter().chain(&again).copied().collect();
+    let all = sparing(graph, &all);
+    let total: u64 = all.iter().map(|&at| graph.nodes[at].positions()).sum();
     options.progress.begin(total);
 
-    let mut build = Build::new(graph, options, found, &todo, pages);
-    let solved = build.work_off(&todo, build.answers_first(total), &mut report)?;
+    let mut build = Build::new(graph, options, found, (&all, again), pages);
+    let solved = build.work_off(&all, build.answers_first(total), &mut report)?;
+    let (again, solved): (Vec<_>, Vec<_>) =
+        solved.into_iter().partition(|(at, _)| build.again.contains(at));
     if let Some(hook) = options.solved {
         hook(build.all_tables(&solved)?);
     }
     let leans = |&(at, _): &(usize, _)| options.workplace.leans(&graph.nodes[at].output);
     if options.write && solved.iter().any(leans) {
         // Files lean on what may have been dropped when it had been solved with.
+        build.adopt(&again);
         build.adopt(&solved);
     }
 
@@ -304,6 +310,8 @@ struct Build<'a> {
     graph: &'a Graph<EndingJob>,
     options: &'a RunOptions<'a>,
     found: FoundNodes,
+    /// The nodes whose tables are there and are solved again.
+    again: HashSet<usize>,
     tables: Tables,
     /// The nodes that a later one needs.
     needed: HashSet<usize>,
@@ -319,12 +327,12 @@ impl<'a> Build<'a> {
         graph: &'a Graph<EndingJob>,
         options: &'a RunOptions<'a>,
         found: FoundNodes,
-        todo: &[usize],
+        (all, again): (&[usize], HashSet<usize>),
         pages: Option<Arc<Pages>>,
     ) -> Build<'a> {
-        let needed = graph.needed_by(todo);
+        let needed = graph.needed_by(all);
         let (tables, loaded, written) = (Tables::default(), HashMap::new(), HashMap::new());
-        Build { graph, options, found, tables, needed, loaded, written, pages }
+        Build { graph, options, found, again, tables, needed, loaded, written, pages }
     }
 
     /// Whether everything is kept until an answer has been given: files come later, or never.
@@ -334,7 +342,8 @@ impl<'a> Build<'a> {
         self.options.solved.is_some() && self.pages.is_none() && (!self.options.write || fits())
     }
 
-    /// Works off the nodes group by group; returns the solved tables if they are kept.
+    /// Works off the nodes group by group; returns the solved tables if they are kept. Of those that
+    /// are solved again nothing is written or reported.
     fn work_off(
         &mut self,
         todo: &[usize],
@@ -348,10 +357,14 @@ impl<'a> Build<'a> {
             let group = &todo[at..end];
             self.options.progress.phase(Phase::Reading);
             self.load_needed(group)?;
+            let (again, new): (Vec<usize>, Vec<usize>) =
+                group.iter().copied().partition(|at| self.again.contains(at));
+            let tables = self.solve_group(&again)?;
+            solved.extend(tables.into_iter().filter(|_| keep));
             if self.options.write && !keep {
-                self.solve_and_write(group, report)?;
+                self.solve_and_write(&new, report)?;
             } else {
-                let tables = self.solve_group(group)?;
+                let tables = self.solve_group(&new)?;
                 if keep {
                     solved.extend(tables);
                 } else {
@@ -416,7 +429,7 @@ impl<'a> Build<'a> {
     /// What a node asks for, unless the run was asked to stop.
     fn task(&self, at: usize) -> Result<EndingTask<'_>, RunError> {
         self.options.workplace.check_stop()?;
-        let count = self.options.write;
+        let count = self.options.write && !self.again.contains(&at);
         let asked = self.options.write || self.options.solved.is_some();
         let keep = asked || self.needed.contains(&at);
         let outcomes = !self.options.workplace.format().has_distance();

@@ -16,6 +16,7 @@ mod together;
 
 mod endings;
 
+mod again;
 mod order;
 
 mod cut;

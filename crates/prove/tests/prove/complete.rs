@@ -422,17 +422,8 @@ fn random_positions_are_proven_as_they_are() {
 #[ignore = "solves all endings of three men against two: minutes, and nine gigabytes"]
 fn five_men_are_proven_as_they_are() {
     let tables = five_men();
-    let of_five = |material: &&Material| material.men() == 5;
-    let mut endings: Vec<Material> = tables.keys().filter(of_five).copied().collect();
-    endings.sort_by_key(Material::stem);
-    let pawns: Material = PAWNS.parse().unwrap();
-
-    let mut random = fastrand::Rng::with_seed(200);
     let [mut decided, mut bounded, mut unknown] = [0, 0, 0];
-    for number in 0..total("HOFFMAN_FIVE_MEN", 80) {
-        let other = endings[number / 2 % endings.len()];
-        let ending = if number % 2 == 0 { pawns } else { other };
-        let position = random_position(ending, &mut random);
+    for (number, position) in positions_of_five(&tables, 200).enumerate() {
         let prover = bounded_proof(&tables, &position);
         let bounds = prover.progress().bounds;
         match bounds.known() {
@@ -448,6 +439,44 @@ fn five_men_are_proven_as_they_are() {
     }
     println!("{decided} decided, {bounded} with a bound, {unknown} not known");
     assert!(decided > bounded + unknown);
+}
+
+/// The same by one who knows the endings of up to four men, as a user's folder may have them: each
+/// is decided, and so is each of its moves.
+#[test]
+#[ignore = "solves all endings of three men against two: minutes, and nine gigabytes"]
+fn five_men_are_decided_by_smaller_endings() {
+    let tables = five_men();
+    let smaller = |(ending, table): (&Material, &Arc<TableValues>)| {
+        (ending.men() < 5).then(|| (*ending, Arc::clone(table)))
+    };
+    let four: Arc<Tables> = Arc::new(tables.iter().filter_map(smaller).collect());
+    let mut numbers = [0; 3];
+    for (number, position) in positions_of_five(&tables, 201).enumerate() {
+        let known = Smaller { tables: Arc::clone(&four), men: 4, looks_up: number % 3 != 0 };
+        let prover = check_proof(&tables, &position, Some(Arc::new(known)));
+        numbers[prover.progress().bounds.known().unwrap() as usize] += 1;
+        if (number + 1).is_multiple_of(100) {
+            eprintln!("{} so far: {numbers:?}", number + 1);
+        }
+    }
+    println!("decided as they are: {numbers:?} (won by Black, drawn, won by White)");
+    assert!(numbers.iter().all(|&number| number > 0));
+}
+
+/// Random positions of three men against two, half of them without pieces.
+fn positions_of_five(tables: &Tables, seed: u64) -> impl Iterator<Item = Chess> + use<> {
+    let of_five = |material: &&Material| material.men() == 5;
+    let mut endings: Vec<Material> = tables.keys().filter(of_five).copied().collect();
+    endings.sort_by_key(Material::stem);
+    let pawns: Material = PAWNS.parse().unwrap();
+
+    let mut random = fastrand::Rng::with_seed(seed);
+    (0..total("HOFFMAN_FIVE_MEN", 80)).map(move |number| {
+        let other = endings[number / 2 % endings.len()];
+        let ending = if number % 2 == 0 { pawns } else { other };
+        random_position(ending, &mut random)
+    })
 }
 
 /// The pawn ending of three men against two.
