@@ -1,7 +1,7 @@
 //! Which tables that are there are solved again: their values take many times as long to read as to
 //! find.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use hoffman_plan::{EndingJob, Graph};
@@ -22,10 +22,10 @@ pub(crate) fn solved_again(
     todo: &[usize],
     present: &HashMap<usize, PathBuf>,
     options: &RunOptions<'_>,
-) -> Result<HashSet<usize>, RunError> {
+) -> Result<BTreeSet<usize>, RunError> {
     let workplace = &options.workplace;
     if workplace.memory.is_some() || workplace.pages.is_some() {
-        return Ok(HashSet::new());
+        return Ok(BTreeSet::new());
     }
     let leans = |at: usize| {
         let Some(path) = present.get(&at) else { return Ok(false) };
@@ -33,18 +33,23 @@ pub(crate) fn solved_again(
     };
     let again = leaning_behind(graph, todo, leans)?;
 
-    let all: Vec<usize> = todo.iter().chain(&again).copied().collect();
-    let what = (options.write, workplace.format());
-    let needed = memory_of_endings(graph, &sparing(graph, &all), what);
+    let all = sparing(graph, &with(todo, &again));
+    let needed = memory_of_endings(graph, &all, (options.write, workplace.format()));
     // Small ones are not read in any case.
     let is_small = |&at: &usize| is_quickly_solved(&graph.nodes[at].source.material);
     if again.iter().all(is_small) || available_memory().is_some_and(|free| needed > free) {
-        return Ok(HashSet::new());
+        return Ok(BTreeSet::new());
     }
     for &at in &again {
         tracing::info!(material = %graph.nodes[at].source.material, "is solved instead of read");
     }
     Ok(again)
+}
+
+/// The nodes that are to be made and those that are solved again, by their numbers.
+pub(crate) fn with(todo: &[usize], again: &BTreeSet<usize>) -> Vec<usize> {
+    let all: BTreeSet<usize> = todo.iter().chain(again).copied().collect();
+    all.into_iter().collect()
 }
 
 /// The nodes that some need as a whole and that lean on others, and those of these that they need in
@@ -53,7 +58,7 @@ fn leaning_behind(
     graph: &Graph<EndingJob>,
     todo: &[usize],
     leans: impl Fn(usize) -> Result<bool, RunError>,
-) -> Result<HashSet<usize>, RunError> {
+) -> Result<BTreeSet<usize>, RunError> {
     let is_whole = |at: usize| {
         let node = &graph.nodes[at];
         node.source.part.is_none() && !graph.is_joined(node)
@@ -61,7 +66,7 @@ fn leaning_behind(
     // A part takes few of the values of what it needs.
     let whole: Vec<usize> = todo.iter().copied().filter(|&at| is_whole(at)).collect();
     let mut open: Vec<usize> = graph.needed_by(&whole).into_iter().collect();
-    let mut found = HashSet::new();
+    let mut found = BTreeSet::new();
     while let Some(at) = open.pop() {
         if is_whole(at) && !found.contains(&at) && leans(at)? {
             found.insert(at);
@@ -84,7 +89,7 @@ mod tests {
         let jobs = complete(["KQPvKP".parse().unwrap()]);
         let graph = Graph::of_endings(&jobs, Path::new(""));
         let number = |name: &str| graph.find(&name.to_lowercase().replace('v', "")).unwrap();
-        let again = |todo: &[&str], not_leaning: &[&str]| -> HashSet<usize> {
+        let again = |todo: &[&str], not_leaning: &[&str]| -> BTreeSet<usize> {
             let todo: Vec<usize> = todo.iter().map(|name| number(name)).collect();
             let leans = |at: usize| {
                 Ok(!todo.contains(&at) && !not_leaning.iter().any(|name| number(name) == at))

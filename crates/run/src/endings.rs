@@ -1,7 +1,7 @@
 //! Building complete endings and parts of endings: in groups that do not need each other, with the
 //! values that later ones need kept in memory.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -16,7 +16,7 @@ use hoffman_table::rows::Wanted;
 use hoffman_table::{Stop, Table};
 use rayon::prelude::*;
 
-use crate::again::solved_again;
+use crate::again::{solved_again, with};
 use crate::checkpoint;
 use crate::cost::{
     LASTING, memory_of_endings, memory_of_group, plan_of_endings, writing_of_ending,
@@ -124,7 +124,7 @@ pub(crate) fn values_behind(
 ) -> Result<Tables, RunError> {
     let found = FoundNodes { present: inputs.into_iter().collect(), refused: HashMap::new() };
     let last: Vec<usize> = (0..graph.nodes.len()).next_back().into_iter().collect();
-    let mut build = Build::new(graph, options, found, (&last, HashSet::new()), pages);
+    let mut build = Build::new(graph, options, found, (&last, BTreeSet::new()), pages);
     build.load_needed(&last)?;
     Ok(build.tables)
 }
@@ -146,8 +146,7 @@ fn build_missing(
         (0..graph.nodes.len()).filter(|at| !found.present.contains_key(at)).collect();
     let pages = make_room(graph, &sparing(graph, &todo), folder, options)?;
     let again = solved_again(graph, &todo, &found.present, options)?;
-    let all: Vec<usize> = todo.iter().chain(&again).copied().collect();
-    let all = sparing(graph, &all);
+    let all = sparing(graph, &with(&todo, &again));
     let total: u64 = all.iter().map(|&at| graph.nodes[at].positions()).sum();
     options.progress.begin(total);
 
@@ -311,7 +310,7 @@ struct Build<'a> {
     options: &'a RunOptions<'a>,
     found: FoundNodes,
     /// The nodes whose tables are there and are solved again.
-    again: HashSet<usize>,
+    again: BTreeSet<usize>,
     tables: Tables,
     /// The nodes that a later one needs.
     needed: HashSet<usize>,
@@ -327,7 +326,7 @@ impl<'a> Build<'a> {
         graph: &'a Graph<EndingJob>,
         options: &'a RunOptions<'a>,
         found: FoundNodes,
-        (all, again): (&[usize], HashSet<usize>),
+        (all, again): (&[usize], BTreeSet<usize>),
         pages: Option<Arc<Pages>>,
     ) -> Build<'a> {
         let needed = graph.needed_by(all);
