@@ -52,8 +52,8 @@ pub(crate) fn with(todo: &[usize], again: &BTreeSet<usize>) -> Vec<usize> {
     all.into_iter().collect()
 }
 
-/// The nodes that some need as a whole and that lean on others, and those of these that they need in
-/// turn.
+/// The nodes that some need as a whole and that lean on others, and what these need in
+/// turn, as far as it leans.
 fn leaning_behind(
     graph: &Graph<EndingJob>,
     todo: &[usize],

@@ -53,7 +53,8 @@ pub fn build_endings(
     let found = find_present(graph, options)?;
     let mut report = RunReport::default();
     keep_present(graph, &found, options, &mut report)?;
-    build_missing(graph, found, report, options)
+    let again = solved_again(graph, &found.missing(graph), &found.present, options)?;
+    build_missing(graph, (found, again), report, options)
 }
 
 /// The files of the nodes that the last one needs, by their numbers.
@@ -111,7 +112,8 @@ pub fn build_ending(
         let outdated = options.workplace.storage.info(&node.output).ok().filter(|_| anew);
         found.refused.extend(refused.or(outdated).map(|info| (last, info)));
     }
-    build_missing(graph, found, report, options)
+    // What the others need is not in the graph.
+    build_missing(graph, (found, BTreeSet::new()), report, options)
 }
 
 /// The values that the last node needs, from the files of the others, which are given by their
@@ -134,18 +136,16 @@ fn folder_of_graph(graph: &Graph<EndingJob>) -> &Path {
     graph.nodes.first().map_or(Path::new(""), |node| folder_of(&node.output))
 }
 
-/// Makes the tables that were not found.
+/// Makes the tables that were not found; solves some `again` that were.
 fn build_missing(
     graph: &Graph<EndingJob>,
-    found: FoundNodes,
+    (found, again): (FoundNodes, BTreeSet<usize>),
     mut report: RunReport,
     options: &RunOptions<'_>,
 ) -> Result<RunReport, RunError> {
     let folder = folder_of_graph(graph);
-    let todo: Vec<usize> =
-        (0..graph.nodes.len()).filter(|at| !found.present.contains_key(at)).collect();
+    let todo = found.missing(graph);
     let pages = make_room(graph, &sparing(graph, &todo), folder, options)?;
-    let again = solved_again(graph, &todo, &found.present, options)?;
     let all = sparing(graph, &with(&todo, &again));
     let total: u64 = all.iter().map(|&at| graph.nodes[at].positions()).sum();
     options.progress.begin(total);
@@ -194,6 +194,13 @@ struct FoundNodes {
     present: HashMap<usize, PathBuf>,
     /// Files that have the name of a job's table and are no use.
     refused: HashMap<usize, FileInfo>,
+}
+
+impl FoundNodes {
+    /// The nodes whose tables are to be made.
+    fn missing(&self, graph: &Graph<EndingJob>) -> Vec<usize> {
+        (0..graph.nodes.len()).filter(|at| !self.present.contains_key(at)).collect()
+    }
 }
 
 /// The files of the folder that answer for jobs, whole endings before parts.
@@ -341,8 +348,8 @@ impl<'a> Build<'a> {
         self.options.solved.is_some() && self.pages.is_none() && (!self.options.write || fits())
     }
 
-    /// Works off the nodes group by group; returns the solved tables if they are kept. Of those that
-    /// are solved again nothing is written or reported.
+    /// Works off the nodes group by group; returns the solved tables if they are kept. Of those
+    /// that are solved again nothing is written or reported.
     fn work_off(
         &mut self,
         todo: &[usize],

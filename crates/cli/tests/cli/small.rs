@@ -317,4 +317,13 @@ fn tables_behind_a_missing_one_are_solved_again() {
         assert!((name, bytes) == (&now.0, &now.1), "{name}");
         assert_eq!(*modified == now.2, !missing.contains(&name.as_str()), "{name}");
     }
+
+    // Alone it is made from the files that it needs.
+    fs::remove_file(inside.join(missing[1])).unwrap();
+    run(inside, "build --only KQQQvK --dir . --reproducible").good();
+    fs::remove_file(inside.join(missing[0])).unwrap();
+    run(inside, "build --only KQQPvK --dir . --reproducible").good();
+    for (name, bytes, _) in &before {
+        assert!(*bytes == self::bytes(inside, name), "{name}");
+    }
 }

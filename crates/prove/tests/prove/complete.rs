@@ -493,16 +493,20 @@ fn positions_of_five(tables: &Tables, seed: u64) -> impl Iterator<Item = Chess> 
 /// The pawn ending of three men against two.
 const PAWNS: &str = "KPPvKP";
 
-/// Outcomes of it and of the endings that it leads to.
-fn five_men() -> Tables {
-    let mut tables = Tables::default();
-    let options = SolveOptions { keep: true, outcomes: true, ..SolveOptions::default() };
-    for job in complete([PAWNS.parse().unwrap()]) {
-        let mut table = TableValues::new(job.material, job.slices());
-        solve_table(&mut table, &tables, &options, &|| {}).unwrap();
-        tables.insert(job.material, Arc::new(table));
-    }
-    tables
+/// Outcomes of it and of the endings that it leads to, made once.
+fn five_men() -> Arc<Tables> {
+    static TABLES: OnceLock<Arc<Tables>> = OnceLock::new();
+    let make = || {
+        let mut tables = Tables::default();
+        let options = SolveOptions { keep: true, outcomes: true, ..SolveOptions::default() };
+        for job in complete([PAWNS.parse().unwrap()]) {
+            let mut table = TableValues::new(job.material, job.slices());
+            solve_table(&mut table, &tables, &options, &|| {}).unwrap();
+            tables.insert(job.material, Arc::new(table));
+        }
+        Arc::new(tables)
+    };
+    Arc::clone(TABLES.get_or_init(make))
 }
 
 /// Proves a position and its moves, as far as some work leads, and compares what is said on the way
