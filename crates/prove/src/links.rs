@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 
 use crate::guess;
 use crate::key::{Key, SliceFamily, layout_of};
-use crate::slices::{GAMES, Open, Slices, Stale};
+use crate::slices::{GAMES, Open, Slices, Stale, bytes_of_entry, bytes_of_values};
 
 /// Where a move out of an open slice leads.
 struct Link {
@@ -44,6 +44,8 @@ impl Slices {
                     let behind = Slices::after_recapture(&key, promoted);
                     leavings.retain(|leaving| Key::of(leaving.material, leaving.pawns) == behind);
                 }
+                leavings.shrink_to_fit();
+                self.bytes += bytes_of_entry::<Key, Open>() + size_of_val(&*leavings);
                 self.open.insert(key, Open { leavings, exact: false });
                 self.forget_races(&key);
                 stale.add(self.rank(&key), key, [true; 3]);
@@ -149,10 +151,14 @@ impl Slices {
             return false;
         }
         let users = self.users.entry(key).or_default();
-        let is_new = users.is_empty();
+        let (is_new, before) = (users.is_empty(), users.capacity());
         // Those of a slice come one after another.
         if users.last() != Some(&user) && !users.contains(&user) {
             users.push(user);
+        }
+        self.bytes += (users.capacity() - before) * size_of::<Key>();
+        if is_new {
+            self.bytes += bytes_of_entry::<Key, Vec<Key>>();
         }
         is_new
     }
@@ -175,7 +181,7 @@ impl Slices {
         let found: Vec<(Key, SliceValues)> = keys.par_iter().filter_map(races).collect();
         for (key, races) in found {
             self.forget_races(&key);
-            self.bytes += races.bytes();
+            self.bytes += bytes_of_values(&races);
             if let Some(table) = self.races.get_mut(&key.family.material) {
                 table.slices.insert(key.pawns, OnceLock::from(Arc::new(races)));
             }
@@ -186,7 +192,8 @@ impl Slices {
     fn forget_races(&mut self, key: &Key) {
         let table = self.races.get_mut(&key.family.material).filter(|_| key.pieces() == 0);
         let races = table.and_then(|table| table.slices.remove(&key.pawns));
-        self.bytes -= races.as_ref().and_then(OnceLock::get).map_or(0, |races| races.bytes());
+        self.bytes -=
+            races.as_ref().and_then(OnceLock::get).map_or(0, |races| bytes_of_values(races));
     }
 }
 

@@ -83,7 +83,7 @@ pub(crate) struct Slices {
     pub(crate) races: FxHashMap<Material, TableValues>,
     /// The slices with moves into a slice, open or not.
     pub(crate) users: FxHashMap<Key, Vec<Key>>,
-    /// What the values take.
+    /// What the values take, the moves out of slices, and who uses which.
     pub(crate) bytes: usize,
     /// Positions evaluated so far.
     pub(crate) work: u64,
@@ -112,7 +112,7 @@ impl Slices {
         self.open.contains_key(key)
     }
 
-    /// What the values take, in bytes.
+    /// What all of it takes, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -467,12 +467,27 @@ fn can_win(material: &Material, color: Color) -> bool {
     Role::ALL.iter().any(|&role| role != Role::King && *men.get(role) > 0)
 }
 
+/// What an entry of a map takes: about a third of its places are empty.
+pub(crate) const fn bytes_of_entry<K, V>() -> usize {
+    size_of::<(K, V)>() / 2 * 3
+}
+
+/// What values take with all that says where they are: small slices are many.
+pub(crate) fn bytes_of_values(values: &SliceValues) -> usize {
+    // The counts of who holds them, and where each side's codes are.
+    const BESIDE: usize = 16 + 2 * 64;
+    values.bytes() + size_of::<SliceValues>() + BESIDE
+}
+
 /// What the values of a slice take in all games.
 fn bytes_of(tables: &[TableValues; 3], pawns: PawnSquares) -> usize {
     let values = tables.each_ref().map(|table| table.slices.get(&pawns)?.get());
+    let entries = values.iter().flatten().count();
     // Of an exact slice the bounds and the guess are one.
     let exact = matches!(values, [Some(a), Some(b), _] if Arc::ptr_eq(a, b));
-    values.iter().flatten().take(if exact { 1 } else { 3 }).map(|v| v.bytes()).sum()
+    let apart = values.iter().flatten().take(if exact { 1 } else { 3 });
+    entries * bytes_of_entry::<PawnSquares, OnceLock<Arc<SliceValues>>>()
+        + apart.map(|values| bytes_of_values(values)).sum::<usize>()
 }
 
 /// Whether the outcomes of two slices are the same.
@@ -543,5 +558,43 @@ impl Stale {
 
     fn lowest(&mut self) -> Option<Vec<(Key, Games)>> {
         self.ranks.pop_first().map(|(_, keys)| keys.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hoffman_board::shakmaty::fen::Fen;
+    use hoffman_board::shakmaty::{CastlingMode, Chess};
+
+    use super::*;
+    use crate::{Limits, Prover};
+
+    /// Counted anew.
+    fn bytes_taken(slices: &Slices) -> usize {
+        let open = slices.open.values().map(|open| size_of_val(&*open.leavings));
+        let users = slices.users.values().map(|users| users.capacity() * size_of::<Key>());
+        let values =
+            slices.open.keys().map(|key| bytes_of(&slices.families[&key.family], key.pawns));
+        let races = slices.races.values().flat_map(|table| table.slices.values());
+        let races = races.filter_map(OnceLock::get).map(|races| bytes_of_values(races));
+        slices.open.len() * bytes_of_entry::<Key, Open>()
+            + slices.users.len() * bytes_of_entry::<Key, Vec<Key>>()
+            + bytes_of_tables(&slices.whole)
+            + open.chain(users).chain(values).chain(races).sum::<usize>()
+    }
+
+    #[test]
+    fn all_that_is_kept_is_counted() {
+        let fen: Fen = "8/2p5/3k4/1p1p1K2/8/1P1P4/2P5/8 w - - 0 1".parse().unwrap();
+        let position: Chess = fen.into_position(CastlingMode::Standard).unwrap();
+        let mut prover = Prover::new(position, Limits { memory: 1 << 30 });
+        let mut looks = 0;
+        prover.prove(&|| {}, &mut |prover| {
+            assert_eq!(prover.slices().bytes(), bytes_taken(prover.slices()));
+            looks += 1;
+            prover.progress().positions < 100_000_000
+        });
+        let open = prover.slices().count();
+        assert!(looks > 2 && open > 50, "{looks}, {open}");
     }
 }

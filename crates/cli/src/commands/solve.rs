@@ -145,14 +145,14 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<RunEnd> {
     let asked = WhatIfAsked::new(args, fen, turn)?;
     let words = asked.words();
     let assumed = if words.is_empty() { "" } else { " under what is assumed" };
-    let mut last = Instant::now();
+    let mut last = (Instant::now(), 0);
     let mut tell = |effort: &Effort| {
-        if last.elapsed() >= every {
-            last = Instant::now();
-            let decided = format!("{} moves decided", effort.decided);
-            let result = proved_in_words(effort.assumed, turn);
-            let extent = extent(effort);
-            note(&format!("{result}{assumed}; {decided}, {extent}; time left not known"));
+        if last.0.elapsed() >= every {
+            let speed = speed(effort, last);
+            last = (Instant::now(), looked_at(effort));
+            let (result, decided) = (proved_in_words(effort.assumed, turn), effort.decided);
+            let known = format!("{result}{assumed}; {decided} moves decided");
+            note(&format!("{known}, {}, {speed}; time left not known", extent(effort)));
         }
     };
 
@@ -225,6 +225,22 @@ fn tell_of_certificate(args: &SolveArgs, proved: &Proved) {
         )),
         _ => note(&format!("{}: not written, for want of a proof", file.display())),
     }
+}
+
+/// How many positions were evaluated, or looked at one by one.
+fn looked_at(effort: &Effort) -> u64 {
+    if effort.one_by_one { effort.open as u64 } else { effort.positions }
+}
+
+/// The same a second, since there were so many.
+fn speed(effort: &Effort, (since, before): (Instant, u64)) -> String {
+    let positions = looked_at(effort).saturating_sub(before) as f64;
+    let a_second = positions / since.elapsed().as_secs_f64().max(1e-3);
+    let (number, unit) = match a_second {
+        1e7.. => (a_second / 1e6, "million "),
+        _ => (a_second, ""),
+    };
+    format!("{number:.0} {unit}positions a second")
 }
 
 fn extent(effort: &Effort) -> String {
