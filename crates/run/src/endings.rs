@@ -26,7 +26,7 @@ use crate::error::RunError;
 use crate::memory::available_memory;
 use crate::options::{RunContext, RunOptions, RunReport};
 use crate::presence::{Depth, names_of_job, unfit, unfit_for_job};
-use crate::progress::Phase;
+use crate::progress::{Phase, Uncounted};
 use crate::room;
 use crate::sequence::{LARGE, sparing};
 use crate::task::{self, Order, SolvedTable};
@@ -147,11 +147,11 @@ fn build_missing(
     let todo = found.missing(graph);
     let pages = make_room(graph, &sparing(graph, &todo), folder, options)?;
     let all = sparing(graph, &with(&todo, &again));
-    let total: u64 = all.iter().map(|&at| graph.nodes[at].positions()).sum();
-    options.progress.begin(total);
+    let positions = |some: &[usize]| some.iter().map(|&at| graph.nodes[at].positions()).sum();
+    options.progress.begin(positions(&todo));
 
     let mut build = Build::new(graph, options, found, (&all, again), pages);
-    let solved = build.work_off(&all, build.answers_first(total), &mut report)?;
+    let solved = build.work_off(&all, build.answers_first(positions(&all)), &mut report)?;
     let (again, solved): (Vec<_>, Vec<_>) =
         solved.into_iter().partition(|(at, _)| build.again.contains(at));
     if let Some(hook) = options.solved {
@@ -318,6 +318,8 @@ struct Build<'a> {
     found: FoundNodes,
     /// The nodes whose tables are there and are solved again.
     again: BTreeSet<usize>,
+    /// What they take is little, as they are not written.
+    uncounted: Uncounted<'a>,
     tables: Tables,
     /// The nodes that a later one needs.
     needed: HashSet<usize>,
@@ -338,7 +340,8 @@ impl<'a> Build<'a> {
     ) -> Build<'a> {
         let needed = graph.needed_by(all);
         let (tables, loaded, written) = (Tables::default(), HashMap::new(), HashMap::new());
-        Build { graph, options, found, again, tables, needed, loaded, written, pages }
+        let uncounted = Uncounted(options.progress);
+        Build { graph, options, found, again, uncounted, tables, needed, loaded, written, pages }
     }
 
     /// Whether everything is kept until an answer has been given: files come later, or never.
@@ -449,7 +452,11 @@ impl<'a> Build<'a> {
         let lasts = alone || self.options.workplace.checkpoint_every.is_zero();
         let output = &*self.graph.nodes[at].output;
         let lasting = Some(output).filter(|_| self.options.write && lasts);
-        Order { began: SystemTime::now(), lasting, run: self.context() }
+        let mut run = self.context();
+        if self.again.contains(&at) {
+            run.progress = &self.uncounted;
+        }
+        Order { began: SystemTime::now(), lasting, run }
     }
 
     fn context(&self) -> RunContext<'_> {

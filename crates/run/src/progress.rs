@@ -74,3 +74,28 @@ impl Phase {
 pub struct Silent;
 
 impl Progress for Silent {}
+
+/// Tells what is done, as work that does not count.
+pub(crate) struct Uncounted<'p>(pub(crate) &'p dyn Progress);
+
+impl Progress for Uncounted<'_> {
+    fn table(&self, name: &str) {
+        self.0.table(name);
+    }
+
+    fn phase(&self, phase: Phase) {
+        self.0.phase(phase);
+    }
+
+    fn pass(&self, moves: u16) {
+        self.0.pass(moves);
+    }
+
+    fn passed(&self, report: &PassReport) {
+        self.0.passed(report);
+    }
+
+    fn notice(&self, text: &str) {
+        self.0.notice(text);
+    }
+}
