@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use hoffman_control::{ControlFile, check_declarations};
 use hoffman_plan::Graph;
-use hoffman_solve::PassReport;
 use hoffman_store::{folder_of, has_wildcards, is_file, is_same_file};
 use hoffman_table::Stop;
 use hoffman_table::foreign::ForeignKind;
@@ -18,7 +17,7 @@ use crate::numbering::Numbering;
 use crate::options::{MadeTable, RunOptions, RunReport};
 use crate::order::{ControlTables, read_control, tables_of};
 use crate::presence::{expect_current, expect_of_family};
-use crate::progress::{Phase, Progress};
+use crate::progress::{Partly, Progress};
 use crate::workplace::Workplace;
 
 /// What a control file's table would be.
@@ -127,7 +126,7 @@ pub fn build_control(
     for notice in &notices {
         options.progress.notice(notice);
     }
-    let quiet = Quiet(options.progress);
+    let quiet = Partly::without_remarks(options.progress);
     let run = RunOptions {
         args: options.args.clone(),
         foreign: options.foreign.clone(),
@@ -372,41 +371,4 @@ fn gather(tables: &[MadeTable]) -> Vec<String> {
         _ => format!(" (said of {times} tables)"),
     };
     said.into_iter().map(|(notice, _, times)| format!("{notice}{}", again(times))).collect()
-}
-
-/// Passes on everything but remarks.
-struct Quiet<'a>(&'a dyn Progress);
-
-impl Progress for Quiet<'_> {
-    fn begin(&self, work: u64) {
-        self.0.begin(work);
-    }
-
-    fn table(&self, name: &str) {
-        self.0.table(name);
-    }
-
-    fn phase(&self, phase: Phase) {
-        self.0.phase(phase);
-    }
-
-    fn pass(&self, moves: u16) {
-        self.0.pass(moves);
-    }
-
-    fn passed(&self, report: &PassReport) {
-        self.0.passed(report);
-    }
-
-    fn slice(&self, work: u64) {
-        self.0.slice(work);
-    }
-
-    fn skip(&self, work: u64) {
-        self.0.skip(work);
-    }
-
-    fn finished(&self, name: &str) {
-        self.0.finished(name);
-    }
 }

@@ -26,7 +26,7 @@ use crate::error::RunError;
 use crate::memory::available_memory;
 use crate::options::{RunContext, RunOptions, RunReport};
 use crate::presence::{Depth, names_of_job, unfit, unfit_for_job};
-use crate::progress::{Phase, Uncounted};
+use crate::progress::{Partly, Phase};
 use crate::room;
 use crate::sequence::{LARGE, sparing};
 use crate::task::{self, Order, SolvedTable};
@@ -152,19 +152,19 @@ fn build_missing(
 
     let mut build = Build::new(graph, options, found, (&all, again), pages);
     let solved = build.work_off(&all, build.answers_first(positions(&all)), &mut report)?;
-    let (again, solved): (Vec<_>, Vec<_>) =
-        solved.into_iter().partition(|(at, _)| build.again.contains(at));
     if let Some(hook) = options.solved {
         hook(build.all_tables(&solved)?);
     }
     let leans = |&(at, _): &(usize, _)| options.workplace.leans(&graph.nodes[at].output);
     if options.write && solved.iter().any(leans) {
         // Files lean on what may have been dropped when it had been solved with.
-        build.adopt(&again);
         build.adopt(&solved);
     }
 
     for (at, solved) in solved {
+        if build.again.contains(&at) {
+            continue;
+        }
         if options.write {
             build.write_later(at, solved, &mut report)?;
         } else {
@@ -319,7 +319,7 @@ struct Build<'a> {
     /// The nodes whose tables are there and are solved again.
     again: BTreeSet<usize>,
     /// What they take is little, as they are not written.
-    uncounted: Uncounted<'a>,
+    uncounted: Partly<'a>,
     tables: Tables,
     /// The nodes that a later one needs.
     needed: HashSet<usize>,
@@ -340,7 +340,7 @@ impl<'a> Build<'a> {
     ) -> Build<'a> {
         let needed = graph.needed_by(all);
         let (tables, loaded, written) = (Tables::default(), HashMap::new(), HashMap::new());
-        let uncounted = Uncounted(options.progress);
+        let uncounted = Partly::uncounted(options.progress);
         Build { graph, options, found, again, uncounted, tables, needed, loaded, written, pages }
     }
 
@@ -613,11 +613,6 @@ impl<'a> Build<'a> {
     fn all_tables(&self, solved: &[(usize, SolvedTable)]) -> Result<Vec<Table>, RunError> {
         let mut tables = Vec::new();
         for (at, node) in self.graph.nodes.iter().enumerate() {
-            if let Some((_, s)) = solved.iter().find(|(number, _)| *number == at) {
-                let control = control_of_job(&node.source, Format::Dtm(None))?;
-                tables.push(unwritten::open(&control, &s.values, s.table.longest, &node.output)?);
-                continue;
-            }
             let path = self.found.present.get(&at).or_else(|| self.written.get(&at));
             if let Some(path) = path {
                 // They go on answering when the run is over.
@@ -626,6 +621,9 @@ impl<'a> Build<'a> {
                 let mut table = Table::open(path, options)?;
                 table.check_length()?;
                 tables.push(table);
+            } else if let Some((_, s)) = solved.iter().find(|(number, _)| *number == at) {
+                let control = control_of_job(&node.source, Format::Dtm(None))?;
+                tables.push(unwritten::open(&control, &s.values, s.table.longest, &node.output)?);
             }
         }
         Ok(tables)

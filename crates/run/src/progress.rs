@@ -75,27 +75,111 @@ pub struct Silent;
 
 impl Progress for Silent {}
 
-/// Tells what is done, as work that does not count.
-pub(crate) struct Uncounted<'p>(pub(crate) &'p dyn Progress);
+/// Passes on what is done, and of the rest only a part.
+pub(crate) struct Partly<'p> {
+    to: &'p dyn Progress,
+    counts: bool,
+    remarks: bool,
+}
 
-impl Progress for Uncounted<'_> {
+impl<'p> Partly<'p> {
+    /// Everything but remarks.
+    pub(crate) fn without_remarks(to: &'p dyn Progress) -> Partly<'p> {
+        Partly { to, counts: true, remarks: false }
+    }
+
+    /// As work that does not count.
+    pub(crate) fn uncounted(to: &'p dyn Progress) -> Partly<'p> {
+        Partly { to, counts: false, remarks: true }
+    }
+
+    fn counting(&self) -> &dyn Progress {
+        if self.counts { self.to } else { &Silent }
+    }
+}
+
+impl Progress for Partly<'_> {
+    fn begin(&self, work: u64) {
+        self.counting().begin(work);
+    }
+
     fn table(&self, name: &str) {
-        self.0.table(name);
+        self.to.table(name);
     }
 
     fn phase(&self, phase: Phase) {
-        self.0.phase(phase);
+        self.to.phase(phase);
     }
 
     fn pass(&self, moves: u16) {
-        self.0.pass(moves);
+        self.to.pass(moves);
     }
 
     fn passed(&self, report: &PassReport) {
-        self.0.passed(report);
+        self.to.passed(report);
+    }
+
+    fn slice(&self, work: u64) {
+        self.counting().slice(work);
+    }
+
+    fn skip(&self, work: u64) {
+        self.counting().skip(work);
+    }
+
+    fn finished(&self, name: &str) {
+        self.counting().finished(name);
     }
 
     fn notice(&self, text: &str) {
-        self.0.notice(text);
+        if self.remarks {
+            self.to.notice(text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// Notes what it is told.
+    #[derive(Default)]
+    struct Told(Mutex<Vec<&'static str>>);
+
+    impl Progress for Told {
+        fn begin(&self, _: u64) {
+            self.0.lock().unwrap().push("begin");
+        }
+        fn table(&self, _: &str) {
+            self.0.lock().unwrap().push("table");
+        }
+        fn slice(&self, _: u64) {
+            self.0.lock().unwrap().push("slice");
+        }
+        fn finished(&self, _: &str) {
+            self.0.lock().unwrap().push("finished");
+        }
+        fn notice(&self, _: &str) {
+            self.0.lock().unwrap().push("notice");
+        }
+    }
+
+    #[test]
+    fn a_part_is_passed_on() {
+        let told = |counts: bool| {
+            let told = Told::default();
+            let part =
+                if counts { Partly::without_remarks(&told) } else { Partly::uncounted(&told) };
+            part.begin(1);
+            part.table("a");
+            part.slice(1);
+            part.finished("a");
+            part.notice("b");
+            told.0.into_inner().unwrap()
+        };
+        assert_eq!(told(true), ["begin", "table", "slice", "finished"]);
+        assert_eq!(told(false), ["table", "notice"]);
     }
 }
