@@ -14,10 +14,10 @@ use hoffman_prove::{Endings, Limits, LookedUp, Prover, ReadingCost};
 use hoffman_solve::{Monitor, SolveOptions, Tables, solve_table};
 use hoffman_space::{PawnSquares, SliceValues, TableValues};
 
-/// The complete endings, and all that they need.
-fn tables(endings: &[&str]) -> Tables {
+/// The complete endings, and all that they need; with outcomes alone if that is asked.
+fn tables(endings: &[&str], outcomes: bool) -> Tables {
     let mut tables = Tables::default();
-    let options = SolveOptions { keep: true, ..SolveOptions::default() };
+    let options = SolveOptions { keep: true, outcomes, ..SolveOptions::default() };
     for job in complete(endings.iter().map(|name| name.parse().unwrap())) {
         let mut table = TableValues::new(job.material, job.slices());
         solve_table(&mut table, &tables, &options, &|| {}).unwrap();
@@ -133,7 +133,7 @@ const ENDINGS: [&str; 17] = [
 /// Their complete tables.
 fn four_men() -> Arc<Tables> {
     static TABLES: OnceLock<Arc<Tables>> = OnceLock::new();
-    Arc::clone(TABLES.get_or_init(|| Arc::new(tables(&ENDINGS))))
+    Arc::clone(TABLES.get_or_init(|| Arc::new(tables(&ENDINGS, false))))
 }
 
 /// Knows the endings of up to so many men, and single positions of them where that is asked.
@@ -496,17 +496,7 @@ const PAWNS: &str = "KPPvKP";
 /// Outcomes of it and of the endings that it leads to, made once.
 fn five_men() -> Arc<Tables> {
     static TABLES: OnceLock<Arc<Tables>> = OnceLock::new();
-    let make = || {
-        let mut tables = Tables::default();
-        let options = SolveOptions { keep: true, outcomes: true, ..SolveOptions::default() };
-        for job in complete([PAWNS.parse().unwrap()]) {
-            let mut table = TableValues::new(job.material, job.slices());
-            solve_table(&mut table, &tables, &options, &|| {}).unwrap();
-            tables.insert(job.material, Arc::new(table));
-        }
-        Arc::new(tables)
-    };
-    Arc::clone(TABLES.get_or_init(make))
+    Arc::clone(TABLES.get_or_init(|| Arc::new(tables(&[PAWNS], true))))
 }
 
 /// Proves a position and its moves, as far as some work leads, and compares what is said on the way
