@@ -62,9 +62,10 @@ impl Settings<'_> {
             None => None,
             Some("fast") => Some(Profile::Fast),
             Some("small") => Some(Profile::Small),
+            Some("smallest") => Some(Profile::Smallest),
             Some("paired") => Some(Profile::Paired),
             Some(other) => {
-                let text = format!("'{other}' is no profile: 'fast', 'small' or 'paired'");
+                let text = format!("'{other}' is no profile: 'fast', 'small', 'smallest' or 'paired'");
                 return Err(PyValueError::new_err(text));
             }
         };

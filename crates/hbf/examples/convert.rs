@@ -177,6 +177,7 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
             "--outcomes" => options.outcomes = hbf::Sides::Smaller,
             "--outcomes-both" => options.outcomes = hbf::Sides::Both,
             "--try" => only_try = true,
+            "--plain" => options.tests = hbf::ModelTests::Plain,
             "--outcomes-only" => {
                 options.distances = hbf::Sides::Neither;
                 options.outcomes = hbf::Sides::Smaller;

@@ -3,7 +3,7 @@
 use crate::board::{Man, Position, squares};
 use crate::cells::Space;
 use crate::code::{Code, outcome};
-use crate::encode::{EncodeError, Source};
+use crate::encode::{EncodeError, EncodeOptions, Source};
 use crate::fen::to_fen;
 use crate::model::Model;
 use crate::move_rows::MoveRow;
@@ -14,7 +14,7 @@ use crate::train::{Trained, train};
 /// What a thread needs to look at tiles.
 pub(crate) struct Filler<'a> {
     source: &'a dyn Source,
-    exits: bool,
+    options: &'a EncodeOptions,
     pub(crate) desk: Desk,
 }
 
@@ -22,8 +22,8 @@ pub(crate) struct Filler<'a> {
 pub(crate) type Filled = (u64, u64);
 
 impl<'a> Filler<'a> {
-    pub(crate) fn new(source: &'a dyn Source, exits: bool) -> Filler<'a> {
-        Filler { source, exits, desk: Desk::new() }
+    pub(crate) fn new(source: &'a dyn Source, options: &'a EncodeOptions) -> Filler<'a> {
+        Filler { source, options, desk: Desk::new() }
     }
 
     /// A model from so many cells: those of the first tiles of this order.
@@ -34,7 +34,7 @@ impl<'a> Filler<'a> {
         training: usize,
     ) -> Result<Trained, EncodeError> {
         let (sample, share) = self.sample(stream, order, training)?;
-        Ok(train(stream, &sample, share, &mut self.desk))
+        Ok(train(stream, (&sample, share), self.options.tests, &mut self.desk))
     }
 
     /// The bits that a stream takes with a model from so many cells, model included, as far as so
@@ -46,7 +46,7 @@ impl<'a> Filler<'a> {
     ) -> Result<f64, EncodeError> {
         let mut order = tiles_all_over(stream.space);
         let (sample, share) = self.sample(stream, &mut order, cells)?;
-        let trained = train(stream, &sample, share, &mut self.desk);
+        let trained = train(stream, (&sample, share), self.options.tests, &mut self.desk);
         let (mut fresh, mut fresh_share) = self.sample(stream, &mut order, cells)?;
         if share + fresh_share > 0.99 {
             (fresh, fresh_share) = (sample, share);
@@ -129,7 +129,7 @@ impl<'a> Filler<'a> {
             squares(lanes)
                 .for_each(|lane| codes[usize::from(lane)] = outcome(codes[usize::from(lane)]));
         }
-        if !self.exits {
+        if !self.options.exits {
             return Ok(0);
         }
 

@@ -14,6 +14,8 @@ pub(crate) struct ModelFrame {
     /// What the tests say of a first candidate with a short distance, from the longest such win on;
     /// of a draw in the middle.
     of_first: Box<[u16; 2 * SHORT as usize]>,
+    /// Which thresholds a short distance reaches.
+    reached: Box<[u16; SHORT as usize]>,
 }
 
 /// Shorter distances are looked up.
@@ -24,13 +26,32 @@ const FIRST: u32 = 34;
 
 impl ModelFrame {
     pub(crate) fn new(order: [u8; 4], default: Code, thresholds: [u16; 9]) -> ModelFrame {
-        let mut frame = ModelFrame { order, default, thresholds, of_first: Box::new([0; 512]) };
+        let (of_first, reached) = (Box::new([0; 512]), Box::new([0; 256]));
+        let mut frame = ModelFrame { order, default, thresholds, of_first, reached };
+        for moves in 0..SHORT {
+            frame.reached[usize::from(moves)] = frame.slow_reached(moves);
+        }
         for at in 0..2 * SHORT {
             let code = if at == SHORT { DRAW } else { at.wrapping_sub(SHORT) };
             let tests = frame.slow_tests_of_first(code) >> FIRST;
             frame.of_first[usize::from(at)] = tests as u16;
         }
         frame
+    }
+
+    /// Which thresholds a distance reaches.
+    #[inline]
+    pub(crate) fn reached(&self, moves: u16) -> u16 {
+        match self.reached.get(usize::from(moves)) {
+            Some(&reached) => reached,
+            None => self.slow_reached(moves),
+        }
+    }
+
+    #[cold]
+    fn slow_reached(&self, moves: u16) -> u16 {
+        let bits = self.thresholds.iter().enumerate();
+        bits.fold(0, |set, (k, &threshold)| set | u16::from(moves >= threshold) << k)
     }
 
     /// Whether the first candidate is a draw, a win; whether its distance is at least each
@@ -48,11 +69,8 @@ impl ModelFrame {
 
     #[cold]
     fn slow_tests_of_first(&self, code: Code) -> u64 {
-        let moves = distance(code);
-        let mut tests = u64::from(code == DRAW) | u64::from(code > DRAW) << 1;
-        for (k, &threshold) in self.thresholds.iter().enumerate() {
-            tests |= u64::from(moves >= threshold) << (5 + k);
-        }
+        let reached = u64::from(self.slow_reached(distance(code)));
+        let tests = u64::from(code == DRAW) | u64::from(code > DRAW) << 1 | reached << 5;
         tests << FIRST
     }
 }

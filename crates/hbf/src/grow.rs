@@ -98,8 +98,8 @@ pub(crate) struct Grown {
     pub(crate) leaves: usize,
 }
 
-/// Where the tests of samples are: by number of the test, word and bit.
-pub(crate) type Bits = Vec<(u16, u8)>;
+/// The tests of samples: the number, and where it is, word and bit.
+pub(crate) type Bits = Vec<(u16, (u16, u8))>;
 
 /// Grows a tree for symbols below `N`, whose `groups` are told apart when tests are chosen.
 pub(crate) fn grow<const S: usize, const N: usize>(
@@ -146,10 +146,10 @@ fn weight(n: u32) -> f64 {
 impl<const S: usize, const N: usize> Grower<'_, S, N> {
     fn node(&mut self, samples: &mut [Sample<S>], depth: usize, grown: &mut Grown) {
         if let Some(test) = self.best_test(samples).filter(|_| depth < self.limits.depth) {
-            let (word, bit) = self.tests[test];
+            let (number, (word, bit)) = self.tests[test];
             let middle = part(samples, (usize::from(word), bit));
             let (zeros, ones) = samples.split_at_mut(middle);
-            grown.bytes.extend((test as u16).to_le_bytes());
+            grown.bytes.extend(number.to_le_bytes());
             self.node(zeros, depth + 1, grown);
             self.node(ones, depth + 1, grown);
             return;
@@ -175,7 +175,7 @@ impl<const S: usize, const N: usize> Grower<'_, S, N> {
 
         let least = self.limits.least;
         let mut best = (0.0, 0);
-        for (test, &(word, bit)) in self.tests.iter().enumerate() {
+        for (test, &(_, (word, bit))) in self.tests.iter().enumerate() {
             let counts = &self.counts.ones[usize::from(word) * 64 + usize::from(bit)];
             let ones: u32 = counts.iter().map(|&count| u32::from(count)).sum();
             if ones < least || looked_at - ones < least {
@@ -398,7 +398,7 @@ mod tests {
             let symbol = if words[0] >> 5 & 1 == 0 { 0 } else { 1 + (words[1] >> 60 & 1) as usize };
             samples.push([words[0], words[1], last_word(symbol, 0)]);
         }
-        let tests: Bits = (0..128).map(|test| (test / 64, (test % 64) as u8)).collect();
+        let tests: Bits = (0..128).map(|test| (test, (test / 64, (test % 64) as u8))).collect();
         let limits =
             GrowthLimits { scale: 1.0, leaf_bits: 64.0, chance_bits: 20.0, least: 40, depth: 20 };
         let grown = grow::<3, 3>(&mut samples, &tests, &[0, 1, 2], limits);

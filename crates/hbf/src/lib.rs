@@ -41,6 +41,7 @@ mod model;
 mod move_rows;
 mod moves;
 mod output;
+mod plain;
 mod probe;
 mod range;
 mod rows;
@@ -60,7 +61,8 @@ pub use board::{Color, Kind, Man, Position};
 pub use code::{Code, DRAW, LONGEST, Value, before, code_of, outcome, value_of};
 pub use container::{Bytes, HbfError, is_hbf};
 pub use encode::{
-    EncodeError, EncodeOptions, Sides, Source, StreamReport, Texts, encode_ending, write_ending,
+    EncodeError, EncodeOptions, ModelTests, Sides, Source, StreamReport, Texts, encode_ending,
+    write_ending,
 };
 pub use entry_writer::{EntryTable, EntryWriter, encode_entries};
 pub use fen::{parse_fen, to_fen};

@@ -1,17 +1,20 @@
 //! Values unlike those of all neighbours: how their distances are guessed. See docs/hbf.md, 8.
 
 use crate::code::Value;
-use crate::code::{Code, LONGEST, class, code_of, distance};
+use crate::code::{Code, DRAW, LONGEST, class, code_of};
 use crate::rows::{Before, Candidates, LEFT, ModelFrame, TileRows};
 
 /// What is guessed of the distance of a miss.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Guess {
     pub(crate) base: u16,
-    /// Distances of candidates of the class, ascending; they are not meant.
+    /// Distances of candidates of the class, ascending; they are not meant. Where there are fewer
+    /// the rest is [`NO_DISTANCE`].
     excluded: [u16; 4],
-    excluded_count: usize,
 }
+
+/// Larger than any distance.
+const NO_DISTANCE: u16 = u16::MAX;
 
 /// The sign and the first and the number of magnitudes of symbols, by half their numbers.
 const STARTS: [u16; 13] = [0, 1, 2, 3, 4, 5, 6, 7, 9, 13, 21, 37, 101];
@@ -31,8 +34,8 @@ pub(crate) fn rest_bits(symbol: usize) -> u32 {
 
 impl Guess {
     fn without(&self, moves: u16) -> i32 {
-        let below = self.excluded[..self.excluded_count].iter().filter(|&&e| e < moves).count();
-        i32::from(moves) - below as i32
+        let below = self.excluded.map(|excluded| i32::from(excluded < moves));
+        i32::from(moves) - below.iter().sum::<i32>()
     }
 
     /// The distance of a symbol and its bits.
@@ -41,7 +44,7 @@ impl Guess {
         let magnitude = i32::from(STARTS[half]) + coded.rest as i32;
         let delta = if coded.symbol % 2 == 1 { magnitude } else { -magnitude };
         let mut moves = (self.without(self.base) + delta).max(0);
-        for &excluded in &self.excluded[..self.excluded_count] {
+        for excluded in self.excluded {
             moves += i32::from(i32::from(excluded) <= moves);
         }
         moves.min(i32::from(LONGEST)) as u16
@@ -76,12 +79,31 @@ pub(crate) fn class_context(candidates: &Candidates, check: bool) -> usize {
 
 /// Cells before: by lane squares, and how much they weigh. Those of the row itself, and those of N
 /// and of U.
-const OWN: [(i8, u32); 6] = [(-1, 2), (-8, 2), (-2, 1), (-16, 1), (-9, 1), (-7, 1)];
-const NEAR: [(i8, u32); 5] = [(0, 2), (1, 1), (-1, 1), (8, 1), (-8, 1)];
+const OWN: [i8; 6] = [-1, -8, -2, -16, -9, -7];
+const NEAR: [i8; 5] = [0, 1, -1, 8, -8];
+const WEIGHTS: [u16; 16] = [2, 2, 1, 1, 1, 1, 2, 1, 1, 1, 1, 2, 1, 1, 1, 1];
+
+/// The codes of cells before; a draw of those that are not legal or not on the board.
+#[inline]
+fn codes_before(rows: &TileRows, before: Before, lane: usize) -> [Code; 16] {
+    let mut codes = [DRAW; 16];
+    let mut take = |first: usize, row: usize, cells: &[i8]| {
+        // Bit 16 is the lane square itself.
+        let legal = (u128::from(rows.legal[row]) << 16 >> lane) as u64;
+        let around = rows.around(row, lane);
+        for (code, &by) in codes[first..].iter_mut().zip(cells) {
+            let is_cell = ((legal >> (16 + by)) as u16 & 1).wrapping_neg();
+            *code ^= (around[(LEFT as i8 + by) as usize % around.len()] ^ DRAW) & is_cell;
+        }
+    };
+    take(0, before.row, &OWN);
+    take(6, before.n, &NEAR);
+    take(11, before.u, &NEAR);
+    codes
+}
 
 /// Distances nearby, of one class.
 struct Nearby {
-    wanted: usize,
     sum: u32,
     count: u32,
     least: u16,
@@ -89,30 +111,39 @@ struct Nearby {
 }
 
 impl Nearby {
-    /// Adds cells of a row, without a branch for each: whether they count is hard to foresee.
+    /// All cells at once, without a branch for each: whether they count is hard to foresee.
     #[inline]
-    fn add<const N: usize>(
-        &mut self,
-        rows: &TileRows,
-        row: usize,
-        lane: usize,
-        cells: &[(i8, u32); N],
-    ) {
-        // Bit 16 is the lane square itself; beyond the board there is no cell.
-        let legal = (u128::from(rows.legal[row]) << 16 >> lane) as u64;
-        let around = rows.around(row, lane);
-        for &(by, weight) in cells {
-            let code = around[(LEFT as i8 + by) as usize % around.len()];
-            let counts = legal >> (16 + by) & u64::from(class(code) == self.wanted);
-            let all = (counts as u16).wrapping_neg();
-            let moves = if self.wanted == 1 { code.wrapping_sub(1) } else { code.wrapping_neg() };
-            let weight = weight & u32::from(all);
-            self.sum += weight * u32::from(moves);
-            self.count += weight;
-            self.least = self.least.min(moves | !all);
-            self.most = self.most.max(moves & all);
+    fn of(codes: &[Code; 16], wanted: usize) -> Nearby {
+        // From the code of a loss 1 is taken, that of a win is negated. What is of another class
+        // gives more than any distance then.
+        let (turned, added) = if wanted == 1 { (0, u16::MAX) } else { (u16::MAX, 1) };
+        let above = if wanted == 1 { DRAW - 1 } else { DRAW };
+        let moves = codes.map(|code| (code ^ turned).wrapping_add(added));
+        let counts = moves.map(|moves| if moves < above { u16::MAX } else { 0 });
+        let mut weights = WEIGHTS;
+        for (weight, counts) in weights.iter_mut().zip(&counts) {
+            *weight &= counts;
         }
+
+        let mut near = Nearby { sum: 0, count: 0, least: u16::MAX, most: 0 };
+        for (moves, weight) in moves.iter().zip(&weights) {
+            near.sum += u32::from(*moves) * u32::from(*weight);
+        }
+        near.count = u32::from(weights.iter().sum::<u16>());
+        for (moves, counts) in moves.iter().zip(&counts) {
+            near.least = near.least.min(moves | !counts);
+            near.most = near.most.max(moves & counts);
+        }
+        near
     }
+}
+
+/// Distances in ascending order.
+fn sorted(mut of: [u16; 4]) -> [u16; 4] {
+    for (a, b) in [(0, 1), (2, 3), (0, 2), (1, 3), (1, 2)] {
+        (of[a], of[b]) = (of[a].min(of[b]), of[a].max(of[b]));
+    }
+    of
 }
 
 /// Guesses the distance of a cell of a class; returns the tests of misses, too.
@@ -123,40 +154,22 @@ pub(crate) fn guess(
     candidates: &Candidates,
     (wanted, last): (usize, u16),
 ) -> (Guess, u64) {
-    let mut near = Nearby { wanted, sum: 0, count: 0, least: u16::MAX, most: 0 };
-    near.add(rows, before.row, lane, &OWN);
-    near.add(rows, before.n, lane, &NEAR);
-    near.add(rows, before.u, lane, &NEAR);
-    let Nearby { sum, count, least, most, .. } = near;
+    let codes = codes_before(rows, before, lane);
+    let Nearby { sum, count, least, most } = Nearby::of(&codes, wanted);
     let (base, spread) = match count {
         0 => (last, 0),
         _ => (((2 * sum + count) / (2 * count)) as u16, most - least),
     };
 
-    let mut word = u64::from(wanted == 2);
-    for (k, bound) in [1, 3, 6].into_iter().enumerate() {
-        word |= u64::from(count >= bound) << (1 + k);
-    }
-
-    for (k, bound) in [1, 2, 4, 8].into_iter().enumerate() {
-        word |= u64::from(spread >= bound) << (4 + k);
-    }
-
-    for (k, &bound) in frame.thresholds.iter().enumerate() {
-        word |= u64::from(base >= bound) << (8 + k);
-    }
-    word |= u64::from(class(candidates.get(0)) == wanted) << 17;
-    let mut guess = Guess { base, excluded: [0; 4], excluded_count: 0 };
-
-    for code in candidates.iter() {
-        if class(code) == wanted {
-            guess.excluded[guess.excluded_count & 3] = distance(code);
-            guess.excluded_count += 1;
-        }
-    }
-
-    guess.excluded[..guess.excluded_count].sort_unstable();
-    (guess, word)
+    let reaches = |bounds: [u32; 4], number: u32| {
+        let bits = bounds.iter().enumerate();
+        bits.fold(0, |set, (k, &bound)| set | u64::from(number >= bound) << k)
+    };
+    let excluded = candidates.distances_of(wanted).map(|moves| moves.unwrap_or(NO_DISTANCE));
+    let mut word = u64::from(wanted == 2) | reaches([1, 3, 6, u32::MAX], count) << 1;
+    word |= reaches([1, 2, 4, 8], u32::from(spread)) << 4 | u64::from(frame.reached(base)) << 8;
+    word |= u64::from(excluded[0] != NO_DISTANCE) << 17;
+    (Guess { base, excluded: sorted(excluded) }, word)
 }
 
 #[cfg(test)]
@@ -168,16 +181,17 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(3);
         for _ in 0..50_000 {
             let longest = [20, 300, LONGEST][random.usize(0..3)];
-            let mut excluded = [0; 4];
+            let mut excluded = [NO_DISTANCE; 4];
             let excluded_count = random.usize(0..5);
             excluded[..excluded_count].fill_with(|| random.u16(0..longest));
-            excluded[..excluded_count].sort_unstable();
+            let excluded = sorted(excluded);
+            assert!(excluded.is_sorted());
             let distinct = excluded[..excluded_count].windows(2).all(|pair| pair[0] < pair[1]);
             let moves = random.u16(0..=longest);
             if !distinct || excluded[..excluded_count].contains(&moves) {
                 continue;
             }
-            let guess = Guess { base: random.u16(0..=longest), excluded, excluded_count };
+            let guess = Guess { base: random.u16(0..=longest), excluded };
             let coded = guess.coded(moves);
             assert!(coded.symbol < 25 && coded.rest < 1 << rest_bits(coded.symbol));
             assert_eq!(guess.distance(coded), moves, "{guess:?}");

@@ -1,6 +1,7 @@
 //! What a stream of cells is predicted with. See docs/hbf.md, 9.
 
 use crate::cells::Space;
+use crate::plain::PlainLeaves;
 use crate::range::distribution;
 use crate::rows::{ModelFrame, Tests};
 use crate::tree::Tree;
@@ -33,6 +34,8 @@ pub(crate) struct Model {
     pub(crate) classes: [[u16; CLASSES]; CLASS_CONTEXTS],
     pub(crate) cells: Tree<CELL_SYMBOLS>,
     pub(crate) misses: Tree<MISS_SYMBOLS>,
+    /// If the model is plain.
+    pub(crate) plain: Option<PlainLeaves>,
 }
 
 /// The parts of a model as they are written.
@@ -63,7 +66,17 @@ impl ModelParts {
     }
 }
 
+/// Who decodes fewer tiles is faster without a table of leaves.
+const TILES_FOR_TABLE: u64 = 1 << 10;
+
 impl Model {
+    /// Prepares for decoding so many tiles.
+    pub(crate) fn prepare(&self, tiles: u64) {
+        if tiles >= TILES_FOR_TABLE {
+            self.plain.iter().for_each(PlainLeaves::prepare);
+        }
+    }
+
     /// Reads section `MODL`. None if it is damaged.
     pub(crate) fn parse(bytes: &[u8], space: &Space) -> Option<Model> {
         let number = |at: usize| Some(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
@@ -96,12 +109,11 @@ impl Model {
         }
 
         let tests = Tests::of(space);
-        Some(Model {
-            frame,
-            last: [number(22)?, number(24)?],
-            classes,
-            cells: Tree::parse(cells, tests, tests.count(false))?,
-            misses: Tree::parse(misses, tests, tests.count(true))?,
-        })
+        let cells = Tree::parse(cells, tests, tests.count(false))?;
+        let misses = Tree::parse(misses, tests, tests.count(true))?;
+        let of_misses = |(test, _): (u16, _)| usize::from(test) >= tests.count(false);
+        let plain =
+            if misses.nodes().all(of_misses) { PlainLeaves::of(&cells, tests) } else { None };
+        Some(Model { frame, last: [number(22)?, number(24)?], classes, cells, misses, plain })
     }
 }

@@ -29,6 +29,14 @@ impl<'a> Decoder<'a> {
         decoder
     }
 
+    pub(crate) fn hot(&self) -> HotDecoder {
+        HotDecoder { range: self.range, code: self.code }
+    }
+
+    pub(crate) fn set_hot(&mut self, HotDecoder { range, code }: HotDecoder) {
+        (self.range, self.code) = (range, code);
+    }
+
     #[inline]
     fn byte(&mut self) -> u32 {
         match self.rest.split_first() {
@@ -94,6 +102,38 @@ impl<'a> Decoder<'a> {
     }
 }
 
+/// What changes of a decoder with a symbol that takes no byte in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HotDecoder {
+    range: u32,
+    code: u32,
+}
+
+impl HotDecoder {
+    /// Takes the first symbol of a distribution, if it comes next and no byte has to be taken in
+    /// before.
+    #[inline]
+    pub(crate) fn takes_first(&mut self, frequency: u16) -> bool {
+        let width = (self.range >> TOTAL_BITS) * u32::from(frequency);
+        let takes = self.range >= LEAST && self.code < width;
+        if takes {
+            self.range = width;
+        }
+        takes
+    }
+}
+
+/// Puts the first symbol of a distribution, if no byte has to be written before: only the range
+/// changes.
+#[inline]
+pub(crate) fn put_first(range: &mut u32, frequency: u16) -> bool {
+    let puts = *range >= LEAST;
+    if puts {
+        *range = (*range >> TOTAL_BITS) * u32::from(frequency);
+    }
+    puts
+}
+
 /// A part of the range: a symbol or some bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RangePart {
@@ -132,7 +172,15 @@ pub(crate) struct Encoder {
 
 impl Encoder {
     pub(crate) fn new() -> Encoder {
-        Encoder { low: 0, range: u32::MAX, cache: 0, pending: 1, bytes: Vec::new() }
+        Encoder { low: 0, range: u32::MAX, cache: 0, pending: 1, bytes: Vec::with_capacity(256) }
+    }
+
+    pub(crate) fn range(&self) -> u32 {
+        self.range
+    }
+
+    pub(crate) fn set_range(&mut self, range: u32) {
+        self.range = range;
     }
 
     fn shift(&mut self) {

@@ -3,7 +3,7 @@
 
 use crate::board::{Color, Kind, attackers, attacks, between, squares};
 use crate::cells::{MAX_ALL, Space, Squares, TilePlace, is_above, is_on_diagonal};
-use crate::code::{Code, DRAW};
+use crate::code::{Code, DRAW, class, distance};
 pub(crate) use crate::frame::ModelFrame;
 
 /// The most relations there are.
@@ -52,6 +52,12 @@ impl Tests {
         }
     }
 
+    /// Whether the mover's king is attacked, a man of the mover attacks one, one of the mover is
+    /// attacked; whether the cells before are legal.
+    pub(crate) fn first_of_threats(self) -> usize {
+        5 * self.relations + 4
+    }
+
     pub(crate) fn cell_word(self) -> usize {
         self.cell
     }
@@ -96,6 +102,19 @@ pub(crate) struct Candidates {
 }
 
 impl Before {
+    /// The rows that a row with the middle man on this square is compared with.
+    fn of(row: usize, middle: u8) -> Before {
+        let n = (row >= 1 && middle & 7 != 0).then(|| row - 1);
+        let u = row.checked_sub(8);
+        Before {
+            row,
+            n: n.or(u).unwrap_or(NO_ROW),
+            u: u.or(n).unwrap_or(NO_ROW),
+            nn: row.checked_sub(2).or(n).or(u).unwrap_or(NO_ROW),
+            uu: row.checked_sub(16).or(u).or(n).unwrap_or(NO_ROW),
+        }
+    }
+
     /// Whether there is a row to compare with.
     pub(crate) fn is_first(&self) -> bool {
         self.n == NO_ROW
@@ -127,6 +146,15 @@ impl Candidates {
         (self.codes >> (16 * (symbol.min(self.count - 1) & 3))) as Code
     }
 
+    /// The distances of those of a class, in their places.
+    #[inline]
+    pub(crate) fn distances_of(&self, wanted: usize) -> [Option<u16>; 4] {
+        std::array::from_fn(|place| {
+            let code = (self.codes >> (16 * place)) as Code;
+            (place < self.count && class(code) == wanted).then(|| distance(code))
+        })
+    }
+
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Code> + ExactSizeIterator {
         let codes = self.codes;
         (0..self.count).map(move |symbol| (codes >> (16 * symbol)) as Code)
@@ -151,8 +179,8 @@ impl TileRows {
         self.squares = place.squares;
     }
 
-    /// Prepares for a tile: everything is as if nothing were decoded.
-    pub(crate) fn start(&mut self, space: &Space, tests: Tests, place: &TilePlace, default: Code) {
+    /// Prepares for a tile whose model is plain.
+    pub(crate) fn start_plain(&mut self, place: &TilePlace, default: Code) {
         // Of rows only what is decoded already and what is left and right of them is ever looked
         // at.
         if self.default != default {
@@ -160,6 +188,11 @@ impl TileRows {
             self.default = default;
         }
         self.squares = place.squares;
+    }
+
+    /// Prepares for a tile: everything is as if nothing were decoded.
+    pub(crate) fn start(&mut self, space: &Space, tests: Tests, place: &TilePlace, default: Code) {
+        self.start_plain(place, default);
         let base = 5 * tests.relations + 11;
         for man in 0..space.men().len() {
             self.constant(base + 6 * man, self.squares[man]);
@@ -173,6 +206,11 @@ impl TileRows {
         for bit in 0..6 {
             self.words[first + bit] = if square >> bit & 1 != 0 { u64::MAX } else { 0 };
         }
+    }
+
+    /// What stands in the place of rows and squares that are missing.
+    pub(crate) fn default(&self) -> Code {
+        self.default
     }
 
     #[inline]
@@ -196,6 +234,12 @@ impl TileRows {
         const NOTHING: &[Code; 64] = &[DRAW; 64];
         let start = (row * STRIDE + LEFT).wrapping_add_signed(by);
         self.values.get(start..).and_then(<[Code]>::first_chunk).unwrap_or(NOTHING)
+    }
+
+    /// The values of a row, and those of [`LEFT`] lane squares before.
+    pub(crate) fn row_from_left(&self, row: usize) -> &[Code; LEFT + 64] {
+        const NOTHING: &[Code; LEFT + 64] = &[DRAW; LEFT + 64];
+        self.values.get(row * STRIDE..).and_then(<[Code]>::first_chunk).unwrap_or(NOTHING)
     }
 
     /// The values of a row from 16 lane squares before to 16 behind one.
@@ -235,18 +279,30 @@ impl TileRows {
             self.squares[man] = middle;
             self.constant(5 * tests.relations + 11 + 6 * man, middle);
         }
-        let n = (row >= 1 && middle & 7 != 0).then(|| row - 1);
-        let u = row.checked_sub(8);
-        let before = Before {
-            row,
-            n: n.or(u).unwrap_or(NO_ROW),
-            u: u.or(n).unwrap_or(NO_ROW),
-            nn: row.checked_sub(2).or(n).or(u).unwrap_or(NO_ROW),
-            uu: row.checked_sub(16).or(u).or(n).unwrap_or(NO_ROW),
-        };
+        let before = Before::of(row, middle);
         self.relate(space, row);
         self.compare(space, tests, turn, before);
         before
+    }
+
+    /// Legal cells of a row and its threats: all that a plain model asks for. The threats are those
+    /// of [`TileRows::threats`].
+    pub(crate) fn begin_plain(
+        &mut self,
+        space: &Space,
+        turn: Color,
+        row: usize,
+        first: u8,
+    ) -> (Before, [u64; 4]) {
+        let middle = first + row as u8;
+        if let Some(man) = space.middle() {
+            self.squares[man] = middle;
+        }
+        let lanes = self.legal_lanes(space);
+        let threats = if lanes == 0 { [0; 4] } else { self.threats_alone(space, turn) };
+        self.legal[row] = lanes & !threats[3];
+        self.check = threats[0];
+        (Before::of(row, middle), threats)
     }
 
     /// The legal cells of a row, without all that [`TileRows::begin_row`] finds out besides.
@@ -336,6 +392,34 @@ impl TileRows {
         self.words[5 * count + 7..5 * count + 11].copy_from_slice(&near);
     }
 
+    /// The same as [`TileRows::threats`], where relations are not known.
+    fn threats_alone(&self, space: &Space, turn: Color) -> [u64; 4] {
+        let (men, lane) = (space.men(), space.lane());
+        let fixed = &self.squares[..lane];
+        let occupied = fixed.iter().fold(0_u64, |set, &square| set | 1 << square);
+        let mut threats = [0; 4];
+        for (i, man) in men.iter().enumerate() {
+            let reached = if i < lane { attacks(*man, fixed[i], occupied) } else { 0 };
+            for (j, other) in men.iter().enumerate() {
+                if man.color == other.color || i < 2 && j < 2 {
+                    continue;
+                }
+                threats[kind_of_threat(man.color == turn, other.kind)] |= if i == lane {
+                    attackers(*man, fixed[j], occupied)
+                } else if j == lane {
+                    reached
+                } else if reached >> fixed[j] & 1 == 0 {
+                    0
+                } else if man.kind.is_slider() {
+                    !between(fixed[i], fixed[j])
+                } else {
+                    u64::MAX
+                };
+            }
+        }
+        threats
+    }
+
     /// Where the mover's king is attacked; a man of the mover attacks one; one of the mover is
     /// attacked; the other king is attacked.
     fn threats(&self, space: &Space, turn: Color, row: usize) -> [u64; 4] {
@@ -352,13 +436,7 @@ impl TileRows {
                 if men[i].color == men[j].color {
                     continue;
                 }
-                let kind = match (men[i].color == turn, men[j].kind == Kind::King) {
-                    (false, true) => 0,
-                    (true, false) => 1,
-                    (false, false) => 2,
-                    (true, true) => 3,
-                };
-                threats[kind] |= relation;
+                threats[kind_of_threat(men[i].color == turn, men[j].kind)] |= relation;
             }
         }
         threats
@@ -551,6 +629,16 @@ impl TileRows {
         word |= frame.tests_of_first(candidates.get(0));
         self.words[tests.cell_word()] = word;
         candidates
+    }
+}
+
+/// Which threat it is if a man, of the mover or not, attacks an enemy of a kind.
+fn kind_of_threat(is_mover: bool, attacked: Kind) -> usize {
+    match (is_mover, attacked == Kind::King) {
+        (false, true) => 0,
+        (true, false) => 1,
+        (false, false) => 2,
+        (true, true) => 3,
     }
 }
 

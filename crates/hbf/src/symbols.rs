@@ -1,11 +1,12 @@
 //! The symbols of a tile whose values are known: for its bytes, or for a model. See docs/hbf.md, 8.
 
 use crate::board::squares;
-use crate::code::{Code, class, distance};
+use crate::code::{Code, class, distance, squares_where};
 use crate::miss::{self, Coded};
-use crate::model::{MISS, Model};
-use crate::range::{Encoder, RangePart};
-use crate::rows::{Before, ModelFrame, Tests, TileRows};
+use crate::model::{CELL_SYMBOLS, MISS, Model};
+use crate::plain::{PlainCell, PlainVisitor, visit_cells};
+use crate::range::{Encoder, RangePart, TOTAL, put_first};
+use crate::rows::{Before, Candidates, ModelFrame, Tests, TileRows};
 use crate::side_by_side::SideBySide;
 use crate::tile::Stream;
 
@@ -32,10 +33,10 @@ impl TileValues {
     /// Whether decoded rows say the same, at every legal cell.
     pub(crate) fn agree(&self, rows: &TileRows) -> bool {
         let of_row = |(row, codes): (usize, &[Code; 64])| {
-            squares(rows.legal[row]).all(|lane| {
-                let (found, code) = (rows.row(row)[usize::from(lane)], codes[usize::from(lane)]);
-                found == code || self.settled[row] >> lane & 1 != 0 && found < code
-            })
+            let found = rows.row(row);
+            let same = squares_where(|lane| found[lane] == codes[lane]);
+            let less = squares_where(|lane| found[lane] < codes[lane]);
+            rows.legal[row] & !(same | less & self.settled[row]) == 0
         };
         self.codes.iter().enumerate().all(of_row)
     }
@@ -118,16 +119,11 @@ impl Desk {
                 self.rows.filling(before, lane)
             } else {
                 let candidates = self.rows.candidates(frame, before, lane);
-                let allowed = candidates.iter().enumerate();
-                let allowed = allowed.filter(|&(_, candidate)| candidate <= codes[lane]);
-                let likelihood = |symbol: usize| match likely {
-                    None => 1,
-                    Some((model, leaves)) => {
-                        model.cells.distribution(usize::from(leaves[lane]))[symbol]
-                    }
+                let likely = match likely {
+                    None => &[1; CELL_SYMBOLS],
+                    Some((model, leaves)) => model.cells.distribution(usize::from(leaves[lane])),
                 };
-                let best = allowed.rev().max_by_key(|&(symbol, _)| likelihood(symbol));
-                best.map_or(codes[lane], |(_, candidate)| candidate)
+                likeliest(&candidates, likely, codes[lane])
             };
             self.rows.set(before.row, lane, code);
         }
@@ -141,6 +137,12 @@ impl Desk {
         tile: (u64, &TileValues),
     ) -> Vec<u8> {
         let mut coding = TileCoding { model, coder: Encoder::new(), last: model.last };
+        if let Some(leaves) = &model.plain {
+            let (number, values) = tile;
+            let mut coding = PlainCoding { coding, stream, values, codes: &NO_CODES, settled: 0 };
+            visit_cells(stream, (model, leaves), (number, None), &mut self.rows, &mut coding);
+            return coding.coding.coder.finish();
+        }
         self.rows(stream, &model.frame, tile, Some(model), |desk, before| {
             desk.code_row(stream, before, &mut coding);
         });
@@ -175,11 +177,7 @@ impl Desk {
             *mask = (word >> bit & 1) << lane;
         }
         let leaf = model.misses.leaf_of(&self.side_by_side.masks, lane);
-        coder.put(RangePart::symbol(model.misses.distribution(leaf), coded.symbol));
-        let bits = miss::rest_bits(coded.symbol);
-        if bits > 0 {
-            coder.put(RangePart::bits(bits, coded.rest));
-        }
+        coding.distance(leaf, coded);
     }
 
     /// How a miss is coded.
@@ -192,14 +190,118 @@ impl Desk {
     ) -> Miss {
         let code = self.rows.row(before.row)[lane];
         let candidates = self.side_by_side.candidates(frame, lane);
-        let context = miss::class_context(&candidates, self.rows.check >> lane & 1 != 0);
+        Miss::of((&self.rows, frame, stream.outcomes), (before, lane), (code, &candidates), last)
+    }
+}
+
+/// A tile that is being coded with a plain model.
+struct PlainCoding<'m> {
+    coding: TileCoding<'m>,
+    stream: Stream<'m>,
+    values: &'m TileValues,
+    /// Of the row that is coded.
+    codes: &'m [Code; 64],
+    settled: u64,
+}
+
+/// What no row has.
+static NO_CODES: [Code; 64] = [0; 64];
+
+impl PlainVisitor for PlainCoding<'_> {
+    /// The range of the coder.
+    type Hot = u32;
+
+    fn hot(&self) -> u32 {
+        self.coding.coder.range()
+    }
+
+    fn set_hot(&mut self, range: u32) {
+        self.coding.coder.set_range(range);
+    }
+
+    fn begin_row(&mut self, row: usize) {
+        (self.codes, self.settled) = (&self.values.codes[row], self.values.settled[row]);
+    }
+
+    #[inline]
+    fn holds_first(&self, range: &mut u32, (lane, first, frequency): (usize, Code, u16)) -> bool {
+        let code = self.codes[lane & 63];
+        let is_settled = self.settled >> (lane & 63) & 1 != 0;
+        let is_likely = u32::from(frequency) > TOTAL / 2;
+        // What is settled may hold less; whether it does cannot be foreseen, so there is no branch.
+        let least = if is_settled & is_likely { 0 } else { code };
+        (least..=code).contains(&first) && put_first(range, frequency)
+    }
+
+    #[inline(never)]
+    fn value(&mut self, rows: &mut TileRows, cell: &PlainCell, own: &[Code; 64]) -> Code {
+        let PlainCell { before, lane, leaf, near } = *cell;
+        let TileCoding { model, coder, last } = &mut self.coding;
+        let likely = model.cells.distribution(leaf);
+        let first = near[usize::from(model.frame.order[0] & 3)];
+        let code = self.codes[lane & 63];
+        if first == code {
+            coder.put(RangePart::symbol(likely, 0));
+            return code;
+        }
+
+        let is_settled = self.settled >> (lane & 63) & 1 != 0;
+        let candidates = Candidates::of(near, &model.frame);
+        let code = if is_settled { likeliest(&candidates, likely, code) } else { code };
+        let symbol = candidates.iter().position(|candidate| candidate == code).unwrap_or(MISS);
+        coder.put(RangePart::symbol(likely, symbol));
+        if symbol != MISS {
+            return code;
+        }
+
+        rows.set_codes(before.row, own);
+        let of_stream = (&*rows, &model.frame, self.stream.outcomes);
+        let miss = Miss::of(of_stream, (before, lane), (code, &candidates), last);
+        coder.put(RangePart::symbol(&model.classes[miss.context], miss.class));
+        if let Some((coded, word)) = miss.distance {
+            rows.words[Tests::of(self.stream.space).miss_word()] = word;
+            let leaf = model.misses.leaf(&rows.words, lane);
+            self.coding.distance(leaf, coded);
+        }
+        code
+    }
+}
+
+impl TileCoding<'_> {
+    /// Codes the distance of a miss, with a leaf of the second tree.
+    fn distance(&mut self, leaf: usize, coded: Coded) {
+        let part = RangePart::symbol(self.model.misses.distribution(leaf), coded.symbol);
+        self.coder.put(part);
+        let bits = miss::rest_bits(coded.symbol);
+        if bits > 0 {
+            self.coder.put(RangePart::bits(bits, coded.rest));
+        }
+    }
+}
+
+/// The likeliest of the candidates that a cell may hold that an exit settles, the first one of
+/// several; the code itself if there is none.
+fn likeliest(candidates: &Candidates, likely: &[u16; CELL_SYMBOLS], code: Code) -> Code {
+    let allowed = candidates.iter().enumerate().filter(|&(_, candidate)| candidate <= code);
+    let best = allowed.rev().max_by_key(|&(symbol, _)| likely[symbol]);
+    best.map_or(code, |(_, candidate)| candidate)
+}
+
+impl Miss {
+    /// How a code is coded that is no candidate.
+    fn of(
+        (rows, frame, outcomes): (&TileRows, &ModelFrame, bool),
+        (before, lane): (Before, usize),
+        (code, candidates): (Code, &Candidates),
+        last: &mut [u16; 2],
+    ) -> Miss {
+        let context = miss::class_context(candidates, rows.check >> lane & 1 != 0);
         let class = class(code);
-        if class == 0 || stream.outcomes {
+        if class == 0 || outcomes {
             return Miss { context, class, distance: None };
         }
         let last = &mut last[class & 1 ^ 1];
-        let (guess, word) =
-            miss::guess(&self.rows, frame, (before, lane), &candidates, (class, *last));
+        let (guess, word) = miss::guess(rows, frame, (before, lane), candidates, (class, *last));
         *last = distance(code);
         Miss { context, class, distance: Some((guess.coded(distance(code)), word)) }
     }

@@ -339,6 +339,7 @@ impl HbfFile {
             return Ok(());
         }
         let Decoding::Cells(model) = &self.load(open)?.decoding else { return Err(wrong()) };
+        model.prepare(open.header.tiles);
         let content = self.block(open, block)?;
         let of = Stream { space, turn, outcomes };
         let mut codes = vec![0; stream.tile_cells];
@@ -421,7 +422,7 @@ impl OpenStream {
         let Decoding::Cells(model) = &file.load(self)?.decoding else { return Err(wrong()) };
         let stream = Stream { space, turn, outcomes };
         // The row is finished: its neighbours are asked for next.
-        let until = Some((place.row, 63));
+        let until = Some(place.row);
         file.with_tile(self, place.tile, |bytes| {
             tile::decode(stream, model, bytes, (place.tile, until), rows);
         })

@@ -5,7 +5,8 @@ use crate::cells::Space;
 use crate::code::{Code, DRAW, distance};
 use crate::miss::{self, Coded};
 use crate::model::{MISS, Model};
-use crate::range::Decoder;
+use crate::plain::{PlainCell, PlainVisitor, visit_cells};
+use crate::range::{Decoder, HotDecoder};
 use crate::rows::{Before, Candidates, Tests, TileRows};
 
 /// The most cells of a tile.
@@ -20,13 +21,13 @@ pub(crate) struct Stream<'a> {
     pub(crate) outcomes: bool,
 }
 
-/// Decodes a tile up to and including a cell; all of it, if none is given. Its values are in `rows`
+/// Decodes a tile up to and including a row; all of it, if none is given. Its values are in `rows`
 /// then.
 pub(crate) fn decode(
     stream: Stream<'_>,
     model: &Model,
     bytes: &[u8],
-    (tile, last_cell): (u64, Option<(u8, u8)>),
+    (tile, last_row): (u64, Option<u8>),
     rows: &mut TileRows,
 ) {
     let Stream { space, turn, outcomes } = stream;
@@ -34,14 +35,16 @@ pub(crate) fn decode(
     let tests = Tests::of(space);
     let coder = Decoder::new(bytes);
     let mut decoding = TileDecoding { model, coder, tests, outcomes, last: model.last };
+    if let Some(leaves) = &model.plain {
+        visit_cells(stream, (model, leaves), (tile, last_row), rows, &mut decoding);
+        return;
+    }
     rows.start(space, tests, &place, model.frame.default);
-    let (last_row, last_lane) = last_cell.unwrap_or((space.rows() - 1, 63));
 
-    for row in 0..=usize::from(last_row) {
+    for row in 0..=usize::from(last_row.unwrap_or(space.rows() - 1)) {
         let before = rows.begin_row(space, tests, turn, row, place.first_row);
         let legal = rows.legal[row];
-        let lanes = if row == usize::from(last_row) { usize::from(last_lane) + 1 } else { 64 };
-        let slow = if before.is_first() { lanes } else { lanes.min(8) };
+        let slow = if before.is_first() { 64 } else { 8 };
         for lane in 0..slow {
             let code = if legal >> lane & 1 == 0 {
                 rows.filling(before, lane)
@@ -51,7 +54,7 @@ pub(crate) fn decode(
             };
             rows.set(row, lane, code);
         }
-        decoding.ranks(rows, before, slow..lanes);
+        decoding.ranks(rows, before, slow / 8..8);
     }
 }
 
@@ -66,13 +69,13 @@ struct TileDecoding<'a> {
 }
 
 impl TileDecoding<'_> {
-    /// The cells of a row from the second rank on, where it has an N.
-    fn ranks(&mut self, rows: &mut TileRows, before: Before, lanes: std::ops::Range<usize>) {
+    /// The cells of some ranks of a row, where it has an N; not of the first one.
+    fn ranks(&mut self, rows: &mut TileRows, before: Before, ranks: std::ops::Range<usize>) {
         let (row, legal) = (before.row, rows.legal[before.row]);
         let mut last = [rows.value(row, 7), rows.value(row, 6)];
-        for rank in lanes.start / 8..lanes.end.div_ceil(8) {
+        for rank in ranks {
             let known = rows.look_at_rank(before, rank);
-            for lane in 8 * rank..lanes.end.min(8 * rank + 8) {
+            for lane in 8 * rank..8 * rank + 8 {
                 let code = if legal >> lane & 1 != 0 {
                     let frame = (self.tests, &self.model.frame, &known);
                     let candidates = rows.look_again(frame, before, lane, last);
@@ -131,5 +134,39 @@ impl TileDecoding<'_> {
         let code = miss::code_of_class(wanted, guess.distance(Coded { symbol, rest }));
         self.last[wanted & 1 ^ 1] = distance(code);
         code
+    }
+}
+
+impl PlainVisitor for TileDecoding<'_> {
+    type Hot = HotDecoder;
+
+    fn hot(&self) -> HotDecoder {
+        self.coder.hot()
+    }
+
+    fn set_hot(&mut self, hot: HotDecoder) {
+        self.coder.set_hot(hot);
+    }
+
+    fn begin_row(&mut self, _: usize) {}
+
+    #[inline]
+    fn holds_first(&self, hot: &mut HotDecoder, (_, _, frequency): (usize, Code, u16)) -> bool {
+        hot.takes_first(frequency)
+    }
+
+    #[inline(never)]
+    fn value(&mut self, rows: &mut TileRows, cell: &PlainCell, own: &[Code; 64]) -> Code {
+        let frame = &self.model.frame;
+        let symbol = self.coder.symbol(self.model.cells.distribution(cell.leaf));
+        if symbol == 0 {
+            return cell.near[usize::from(frame.order[0] & 3)];
+        }
+        let candidates = Candidates::of(cell.near, frame);
+        if symbol < MISS {
+            return candidates.get(symbol);
+        }
+        rows.set_codes(cell.before.row, own);
+        self.missed(rows, cell.before, cell.lane, &candidates)
     }
 }

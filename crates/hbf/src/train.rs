@@ -2,8 +2,10 @@
 
 use crate::board::squares;
 use crate::code::{Code, DRAW, class, distance};
+use crate::encode::ModelTests;
 use crate::grow::{self, Bits, GrowthLimits, grow, last_word, transpose};
 use crate::model::{CELL_SYMBOLS, CLASS_CONTEXTS, CLASSES, MISS, MISS_SYMBOLS, ModelParts};
+use crate::plain::plain_tests;
 use crate::range::fit;
 use crate::rows::{Before, ModelFrame, Tests};
 use crate::symbols::{Desk, TileValues};
@@ -44,18 +46,23 @@ pub fn model_memory(men: usize, cells: u64) -> u64 {
 
 /// Makes a model for a stream from a sample of its tiles. `share` is the part of the stream's cells
 /// that the sample has.
-pub(crate) fn train(stream: Stream<'_>, sample: &Sample, share: f64, desk: &mut Desk) -> Trained {
+pub(crate) fn train(
+    stream: Stream<'_>,
+    (sample, share): (&Sample, f64),
+    tests: ModelTests,
+    desk: &mut Desk,
+) -> Trained {
     if Tests::of(stream.space).count(false) <= 64 * (FEW_WORDS - 1) {
-        train_with::<FEW_WORDS>(stream, sample, share, desk)
+        train_with::<FEW_WORDS>(stream, (sample, share), tests, desk)
     } else {
-        train_with::<MANY_WORDS>(stream, sample, share, desk)
+        train_with::<MANY_WORDS>(stream, (sample, share), tests, desk)
     }
 }
 
 fn train_with<const S: usize>(
     stream: Stream<'_>,
-    sample: &Sample,
-    share: f64,
+    (sample, share): (&Sample, f64),
+    which: ModelTests,
     desk: &mut Desk,
 ) -> Trained {
     let (frame, last) = survey(stream, sample, desk);
@@ -89,10 +96,14 @@ fn train_with<const S: usize>(
     let miss_limits =
         GrowthLimits { leaf_bits: MISS_LEAF_BITS, chance_bits: 90.0, least: 150, ..cell_limits };
     let Collected { mut cells, mut misses, classes, .. } = collected;
-    let cell_tests: Bits = (0..tests.count(false)).map(place_of).collect();
+    let place = |test: usize| (test as u16, place_of(test));
+    let all = (0..tests.count(false)).map(place);
     let own = tests.count(false)..tests.count(true);
-    let own = own.map(|test| ((S - 1) as u16, (test - tests.count(false)) as u8));
-    let miss_tests: Bits = cell_tests.iter().copied().chain(own).collect();
+    let own = own.map(|test| (test as u16, ((S - 1) as u16, (test - tests.count(false)) as u8)));
+    let [cell_tests, miss_tests]: [Bits; 2] = match which {
+        ModelTests::All => [all.clone().collect(), all.chain(own).collect()],
+        ModelTests::Plain => [plain_tests(tests).map(place).to_vec(), own.collect()],
+    };
     let cells = grow(&mut cells, &cell_tests, &CELL_GROUPS, cell_limits);
     let misses = grow(&mut misses, &miss_tests, &MISS_GROUPS, miss_limits);
     let classes = classes.map(|counts| {

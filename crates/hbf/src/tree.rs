@@ -12,6 +12,12 @@ const MAX_DEPTH: usize = 64;
 /// In the place of a child: the rest is the number of a leaf.
 const IS_LEAF: u16 = 1 << 15;
 
+/// The number of the leaf that a child is; none if it is an inner node.
+#[inline]
+pub(crate) fn child_leaf(child: u16) -> Option<u16> {
+    (child & IS_LEAF != 0).then_some(child & !IS_LEAF)
+}
+
 /// Room for twice as many sets of cells as there can be.
 const QUEUE: usize = 128;
 
@@ -77,6 +83,15 @@ impl<const N: usize> Tree<N> {
             }
         }
         rest.is_empty().then_some(tree)
+    }
+
+    /// The test and the children of each inner node; see [`child_leaf`].
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = (u16, [u16; 2])> {
+        self.tests.iter().zip(&self.nodes).map(|(&test, node)| (test, node.children))
+    }
+
+    pub(crate) fn root(&self) -> u16 {
+        self.root
     }
 
     /// The number of the leaf that a cell comes to.

@@ -49,7 +49,7 @@ pub fn try_ending(
         let begun = clock();
         let plan = plan_stream(material, source, options, ((turn, outcomes), false))?;
         let stream = plan.stream();
-        let mut work = Filler::new(source, options.exits);
+        let mut work = Filler::new(source, options);
         // Of a small table there is nothing else to try the model on.
         let mut order = tiles_all_over(stream.space).chain(tiles_all_over(stream.space));
         let trained = work.model(stream, &mut order, options.training)?;
@@ -57,6 +57,7 @@ pub fn try_ending(
         let model_bytes = trained.parts.to_bytes();
         let model = Model::parse(&model_bytes, &plan.space);
         let model = model.ok_or(EncodeError::Entries("a model that was made cannot be read"))?;
+        model.prepare(plan.space.tiles());
         let begun = clock();
         let (sample, share) = work.sample(stream, &mut order, SAMPLE)?;
         let filled = clock();

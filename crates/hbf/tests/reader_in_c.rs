@@ -11,8 +11,8 @@ use std::process::{Command, Stdio};
 
 use hoffman_hbf::{
     Claims, Code, Crew, DRAW, EncodeError, EncodeOptions, EntryTable, HbfFile, Material, Metric,
-    Mode, Position, ProbeError, Sides, TableInfo, Tablebase, Texts, before, encode_entries,
-    legal_moves, parse_fen, stored_code, to_fen, value_of,
+    Mode, ModelTests, Position, ProbeError, Sides, TableInfo, Tablebase, Texts, before,
+    encode_entries, legal_moves, parse_fen, stored_code, to_fen, value_of,
 };
 use support::{MadeUp, ending, random_position, write_to};
 
@@ -165,11 +165,17 @@ fn made_up(folder: &Path) -> Vec<Position> {
     }
     write_to(folder, "KRvK", &MadeUp { scale: 150 }, &EncodeOptions { rows: 1, ..alone.clone() });
     write_to(folder, "KPvK", &source, &alone);
-    write_to(folder, "KPvKP", &source, &alone);
+    let plain = EncodeOptions { tests: ModelTests::Plain, ..alone };
+    write_to(folder, "KPvKP", &source, &plain);
     // The program spells the names of its tables in small letters.
     std::fs::rename(folder.join("KPvKP.hbf"), folder.join("kpkp.hbf")).expect("a file");
-    let small =
-        EncodeOptions { distances: Sides::Smaller, outcomes: Sides::Smaller, rows: 32, ..both };
+    let small = EncodeOptions {
+        distances: Sides::Smaller,
+        outcomes: Sides::Smaller,
+        rows: 32,
+        tests: ModelTests::Plain,
+        ..both
+    };
     write_to(folder, "KQvKN", &source, &small);
     let names = [("KQvK", 300), ("KNvK", 300), ("KRvK", 1500), ("KPvK", 1500), ("KPvKP", 4000)];
     let mut positions: Vec<Position> =
@@ -260,11 +266,12 @@ fn the_reader_in_c_survives_damage() {
         training: 30_000,
         ..EncodeOptions::default()
     };
-    let intact = support::written("KRvK", &source, &options);
+    let plain = EncodeOptions { tests: ModelTests::Plain, ..options.clone() };
+    let intact = [options, plain].map(|options| support::written("KRvK", &source, &options));
     let positions = some("KRvK", 60, 16);
     let mut random = fastrand::Rng::with_seed(17);
     for round in 0..150 {
-        let mut bytes = intact.clone();
+        let mut bytes = intact[round % 2].clone();
         for _ in 0..random.usize(0..12) {
             let end = if random.bool() { 1200 } else { bytes.len() };
             bytes[random.usize(32..end)] = random.u8(..);

@@ -273,7 +273,8 @@ impl Options {
             method: self.method,
             compression: self.compression,
             streams: CellStreams { profile: self.profile.unwrap_or(Profile::Small), content },
-            wants_cells: self.profile == Some(Profile::Small) || content == Content::Both,
+            wants_cells: matches!(self.profile, Some(Profile::Small | Profile::Smallest))
+                || content == Content::Both,
             keep_free: self.keep_free,
             discard: self.discard,
             reproducible: self.reproducible,

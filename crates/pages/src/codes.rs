@@ -1,10 +1,12 @@
 //! Codes in pages.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use hoffman_space::{Code, CodeStore, Codes, StoredCodes};
 
-use crate::{Page, PageFile, Pages};
+use crate::{Page, PageFile, Pages, Words};
 
 /// Bytes of a page of codes.
 pub(crate) const PAGE: usize = 1 << 16;
@@ -12,15 +14,46 @@ pub(crate) const PAGE: usize = 1 << 16;
 /// The codes of one side of a slice, in pages.
 #[derive(Debug)]
 pub struct PagedCodes {
+    /// No other container has it.
+    number: u64,
     file: PageFile,
     pages: Vec<Page>,
     /// A page is out of the file while a part of it is changed, so it must not be read then. One
     /// lock for every so many pages.
     changing: [RwLock<()>; LOCKS],
+    /// How many changes were made: what was read before the last one may be out of date.
+    changes: AtomicU64,
 }
 
 /// How many locks there are.
 const LOCKS: usize = 16;
+
+/// A page that a thread has read and may read again soon: rows are read one by one, and finding the
+/// page takes many times as long as what is then read of it. It is held no longer than others hold
+/// it.
+#[derive(Debug, Default)]
+struct RecentPage {
+    codes: u64,
+    page: usize,
+    changes: u64,
+    /// How often it was read since it was found.
+    reads: u32,
+    words: Weak<Vec<u64>>,
+}
+
+/// The number of the next container.
+static NUMBERS: AtomicU64 = AtomicU64::new(1);
+
+/// How many a thread remembers.
+const RECENT: usize = 64;
+
+/// After so many reads a page is found anew, so that it counts as used.
+const READS: u32 = 256;
+
+thread_local! {
+    static RECENT_PAGES: RefCell<[RecentPage; RECENT]> =
+        RefCell::new(std::array::from_fn(|_| RecentPage::default()));
+}
 
 impl PagedCodes {
     /// Room for `len` codes of the width `C`, all illegal.
@@ -30,7 +63,8 @@ impl PagedCodes {
         let pages = (0..bytes.div_ceil(PAGE))
             .map(|n| file.reserve((bytes - n * PAGE).min(PAGE).div_ceil(8)))
             .collect();
-        PagedCodes { file, pages, changing: Default::default() }
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        PagedCodes { number, file, pages, changing: Default::default(), changes: AtomicU64::new(1) }
     }
 
     /// The container of codes of the width `C`.
@@ -48,7 +82,30 @@ impl PagedCodes {
                 change(n * PAGE + start - at, bytes);
                 true
             });
+            self.changes.fetch_add(1, Ordering::Release);
         }
+    }
+
+    /// A page, whole.
+    fn page(&self, n: usize) -> Words {
+        // What is found from here on has at least the changes that are counted.
+        let changes = self.changes.load(Ordering::Acquire);
+        RECENT_PAGES.with_borrow_mut(|pages| {
+            let recent = &mut pages[n.wrapping_add(5 * self.number as usize) % RECENT];
+            let same = recent.codes == self.number && recent.page == n && recent.changes == changes;
+            if same
+                && recent.reads < READS
+                && let Some(words) = recent.words.upgrade()
+            {
+                recent.reads += 1;
+                return words;
+            }
+            let _held = self.changing[n % LOCKS].read().unwrap_or_else(PoisonError::into_inner);
+            let words = self.file.read(self.pages[n]);
+            let held = Arc::downgrade(&words);
+            *recent = RecentPage { codes: self.number, page: n, changes, reads: 0, words: held };
+            words
+        })
     }
 
     /// The parts of pages that hold `len` bytes from `at` on: page, start and end in it.
@@ -62,10 +119,7 @@ impl PagedCodes {
 impl CodeStore for PagedCodes {
     fn read(&self, at: usize, mut out: &mut [u8]) {
         for (n, start, end) in PagedCodes::parts(at, out.len()) {
-            let words = {
-                let _held = self.changing[n % LOCKS].read().unwrap_or_else(PoisonError::into_inner);
-                self.file.read(self.pages[n])
-            };
+            let words = self.page(n);
             let bytes: &[u8] = bytemuck::cast_slice(&words);
             let (now, later) = out.split_at_mut(end - start);
             now.copy_from_slice(&bytes[start..end]);
@@ -81,6 +135,7 @@ impl CodeStore for PagedCodes {
                 let mut words = vec![0; page.len()];
                 bytemuck::cast_slice_mut::<u64, u8>(&mut words).copy_from_slice(now);
                 self.file.write(page, words);
+                self.changes.fetch_add(1, Ordering::Release);
             } else {
                 self.change(n * PAGE + start, now.len(), |_, bytes| bytes.copy_from_slice(now));
             }
@@ -116,6 +171,28 @@ mod tests {
                 assert_eq!(codes.value(start), all[start].value());
             }
             pages.check().unwrap();
+        }
+    }
+
+    /// Each read finds what the last write left, in this container and not in others.
+    #[test]
+    fn pages_that_were_read_before_are_read_as_they_are_now() {
+        let folder = tempfile::tempdir().unwrap();
+        for budget in [0, 1 << 22] {
+            let new = || PagedCodes::new::<u8>(&Pages::new(folder.path(), budget), 2 * PAGE);
+            let stores = [new(), new()];
+            let mut found = [0; 100];
+            for round in 1..200_u8 {
+                for (which, store) in stores.iter().enumerate() {
+                    let value = round.wrapping_mul(3).wrapping_add(which as u8);
+                    let all = vec![value; if round % 2 == 0 { 100 } else { PAGE }];
+                    store.write(0, &all);
+                    for _ in 0..3 {
+                        store.read(0, &mut found);
+                        assert!(found == [value; 100], "round {round}, container {which}");
+                    }
+                }
+            }
         }
     }
 

@@ -61,11 +61,13 @@ struct CellCost {
 /// Measured over endings of three and four men: from 0.001 to 0.27 bytes.
 const FAST_CELLS: CellCost = CellCost { typically: 0.12, at_most: 0.4, nanoseconds: 180.0 };
 /// Measured over endings of three to five men: from 0.0002 to 0.16 bytes.
-const SMALL_CELLS: CellCost = CellCost { typically: 0.045, at_most: 0.2, nanoseconds: 100.0 };
+const SMALL_CELLS: CellCost = CellCost { typically: 0.05, at_most: 0.22, nanoseconds: 20.0 };
+const SMALLEST_CELLS: CellCost = CellCost { typically: 0.045, at_most: 0.2, nanoseconds: 100.0 };
 /// Those of outcomes alone, measured over endings of three to five men: 0.011 bytes, 0.03 at most;
 /// and small ones 0.0023, 0.012 at most.
 const FAST_OUTCOMES: CellCost = CellCost { typically: 0.011, at_most: 0.05, nanoseconds: 90.0 };
-const SMALL_OUTCOMES: CellCost = CellCost { typically: 0.003, at_most: 0.03, nanoseconds: 60.0 };
+const SMALL_OUTCOMES: CellCost = CellCost { typically: 0.0035, at_most: 0.035, nanoseconds: 15.0 };
+const SMALLEST_OUTCOMES: CellCost = CellCost { typically: 0.003, at_most: 0.03, nanoseconds: 60.0 };
 /// Both sides, leaning on smaller tables.
 const PAIRED_CELLS: CellCost = CellCost { typically: 0.1, at_most: 0.4, nanoseconds: 180.0 };
 const PAIRED_OUTCOMES: CellCost = CellCost { typically: 0.007, at_most: 0.05, nanoseconds: 90.0 };
@@ -162,9 +164,11 @@ impl Cost {
         let cost = match (profile, content) {
             (Profile::Fast, Content::Outcomes) => FAST_OUTCOMES,
             (Profile::Small, Content::Outcomes) => SMALL_OUTCOMES,
+            (Profile::Smallest, Content::Outcomes) => SMALLEST_OUTCOMES,
             (Profile::Paired, Content::Outcomes) => PAIRED_OUTCOMES,
             (Profile::Fast, _) => FAST_CELLS,
             (Profile::Small, _) => SMALL_CELLS,
+            (Profile::Smallest, _) => SMALLEST_CELLS,
             (Profile::Paired, _) => PAIRED_CELLS,
         };
         let all = if content == Content::Both { WITH_OUTCOMES } else { 1.0 };

@@ -63,9 +63,14 @@ pub(crate) fn write_table(
 ) -> Result<IndexCounts, RunError> {
     let RunContext { workplace, pages, progress } = run;
     let space = &numbering.space;
-    let (numbers, mut counts) =
-        encoded(space, values, control.entry_format(), (pages, &workplace.stop))
-            .map_err(|source| RunError::of_rows(&control.origin, source))?;
+    // A file of cells is made from the values, and all that is wanted of its entries are numbers.
+    let only_counted = has_suffix(path)
+        && making.behind.is_some()
+        && has_cells(control, space, control.entry_format());
+    let entries = Entries { space, values, format: control.entry_format(), only_counted };
+    let (numbers, mut counts) = entries
+        .encoded(pages, &workplace.stop)
+        .map_err(|source| RunError::of_rows(&control.origin, source))?;
     if let Some(pages) = pages {
         pages.check().map_err(SolveError::Pages)?;
     }
@@ -232,24 +237,37 @@ fn fitting_format(
     })
 }
 
-/// The entries of a table, and what is counted of them.
-fn encoded<'a>(
+/// The entries of a table that are to be made.
+struct Entries<'a> {
     space: &'a IndexSpace,
     values: &'a TableValues,
     format: Format,
-    (pages, stop): (Option<&Arc<Pages>>, &Stop),
-) -> Result<(Numbers<'a>, IndexCounts), RowsError> {
-    if let Some(pages) = pages {
-        let (distances, counts) = encode_in(space, values, format, pages, stop)?;
-        return Ok((Numbers::Pages(distances), counts));
+    /// Whether they are not written, as far as is known.
+    only_counted: bool,
+}
+
+impl<'a> Entries<'a> {
+    /// The entries, and what is counted of them.
+    fn encoded(
+        self,
+        pages: Option<&Arc<Pages>>,
+        stop: &Stop,
+    ) -> Result<(Numbers<'a>, IndexCounts), RowsError> {
+        let Entries { space, values, format, only_counted } = self;
+        let in_memory = pages.is_none();
+        if (only_counted || in_memory && !format.has_distance())
+            && let Some((stretches, counts)) =
+                Stretches::new(space, values, format, (!in_memory, stop))?
+        {
+            return Ok((Numbers::Stretches(stretches), counts));
+        }
+        if let Some(pages) = pages {
+            let (distances, counts) = encode_in(space, values, format, pages, stop)?;
+            return Ok((Numbers::Pages(distances), counts));
+        }
+        let (distances, counts) = encode(space, values, format, stop)?;
+        Ok((Numbers::Memory(distances), counts))
     }
-    if !format.has_distance()
-        && let Some((stretches, counts)) = Stretches::new(space, values, format, stop)?
-    {
-        return Ok((Numbers::Stretches(stretches), counts));
-    }
-    let (distances, counts) = encode(space, values, format, stop)?;
-    Ok((Numbers::Memory(distances), counts))
 }
 
 /// The statistics elements of a format, in the original's order.

@@ -20,7 +20,7 @@ Target = Union[str, int, "os.PathLike[str]"]
 
 #: What files of the block format have: both sides to move, or one that leans on other tables. A union, because stubtest
 #: takes the alias of one literal type for something else than what it sees when it runs.
-Profile = Union[Literal["fast"], Literal["small"], Literal["paired"]]
+Profile = Union[Literal["fast"], Literal["small"], Literal["smallest"], Literal["paired"]]
 
 #: Whether tables of endings have who wins: apart from the distances, too, or ``"only"``.
 Outcomes = Union[bool, Literal["only"]]
@@ -74,8 +74,8 @@ def build(
     :param hbf: Whether tables of endings are written in the block format, which is many times smaller, or in that of
         the original program.
     :param profile: What files of the block format have: ``"small"``, if nothing is said, one side to move, which leans on
-        the tables behind captures and promotions; ``"paired"``, both sides, leaning on them; or ``"fast"``, both sides,
-        alone.
+        the tables behind captures and promotions; ``"smallest"``, the same in an eighth less and several times as long;
+        ``"paired"``, both sides, leaning on them; or ``"fast"``, both sides, alone.
     :param outcomes: Whether such files have who wins apart from the distances, too; or ``"only"``: tables of endings have
         who wins and no distances, in either format.
 

@@ -45,6 +45,8 @@ pub(crate) enum ProfileName {
     /// One side to move, a third of the size; the tables behind captures and promotions are needed
     /// beside it.
     Small,
+    /// The same in an eighth less, which takes several times as long to write and to read.
+    Smallest,
     /// Both sides to move, leaning on the tables behind captures and promotions, too.
     Paired,
 }
@@ -118,6 +120,7 @@ impl From<ProfileName> for Profile {
         match name {
             ProfileName::Fast => Profile::Fast,
             ProfileName::Small => Profile::Small,
+            ProfileName::Smallest => Profile::Smallest,
             ProfileName::Paired => Profile::Paired,
         }
     }

@@ -1,5 +1,5 @@
-//! Tables that lean on those behind captures and promotions: one side to move in the profile small,
-//! both in the profile paired.
+//! Tables that lean on those behind captures and promotions: one side to move in the profiles small
+//! and smallest, both in the profile paired.
 
 use std::fs;
 use std::path::Path;
@@ -24,15 +24,16 @@ const POSITIONS: [&str; 8] = [
 const ENDINGS: &str = "KRvKN KPvK";
 
 /// The profiles whose files lean on others.
-const LEANING: [&str; 2] = ["small", "paired"];
+const LEANING: [&str; 3] = ["small", "smallest", "paired"];
 
 /// The folders of the same tables, as `.htb` and in these profiles.
 fn made(profile: &'static str) -> &'static Path {
-    static MADE: [SharedFolder; 3] = [const { SharedFolder::new() }; 3];
+    static MADE: [SharedFolder; 4] = [const { SharedFolder::new() }; 4];
     let (made, format) = match profile {
         "small" => (&MADE[0], "--format hbf --profile small"),
-        "paired" => (&MADE[1], "--format hbf --profile paired"),
-        _ => (&MADE[2], "--format htb"),
+        "smallest" => (&MADE[1], "--format hbf --profile smallest"),
+        "paired" => (&MADE[2], "--format hbf --profile paired"),
+        _ => (&MADE[3], "--format htb"),
     };
     made.made_by(&format!("build {ENDINGS} --dir . --reproducible {format}"))
 }
@@ -101,6 +102,8 @@ fn converted_from_whole_tables_it_is_as_small() {
     let sizes = ["krkn.hbf", "paired.hbf", "fast.hbf"].map(|name| bytes(inside, name).len());
     let [small, paired, fast] = sizes;
     assert!(small < paired && paired < fast && 2 * small < fast, "{sizes:?}");
+    let smallest = bytes(made("smallest"), "krkn.hbf").len();
+    assert!(smallest < small, "{smallest} {small}");
 }
 
 #[test]

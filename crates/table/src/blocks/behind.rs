@@ -206,7 +206,7 @@ pub fn expect_beside(
     options: SourceOptions,
 ) -> Result<(), TableProblem> {
     let needed = match profile {
-        Profile::Small | Profile::Paired => endings_behind(material),
+        Profile::Small | Profile::Smallest | Profile::Paired => endings_behind(material),
         Profile::Fast => {
             let pawnless = Color::ALL.map(|color| material.without(color, Role::Pawn));
             let both = pawnless.iter().all(Option::is_some);

@@ -8,7 +8,7 @@ use hoffman_board::{Color, Format, ListedPiece, Variant};
 use hoffman_control::{Claims, ControlFile};
 use hoffman_hbf::{
     Crew, EncodeError, EncodeOptions, EntryTable, EntryWriter, HbfFile, Material, Metric, Mode,
-    Sides, Source, TableInfo, Texts, WorkWatch, Workers, model_memory, write_ending,
+    ModelTests, Sides, Source, TableInfo, Texts, WorkWatch, Workers, model_memory, write_ending,
 };
 use hoffman_space::TableValues;
 use hoffman_store::{FileWriter, Storage};
@@ -39,6 +39,8 @@ pub enum Profile {
     Fast,
     /// The side to move that takes less room, leaning on the tables behind captures and promotions.
     Small,
+    /// The same in an eighth less, which takes several times as long to write and to read.
+    Smallest,
     /// Both sides to move, leaning on the tables behind captures and promotions.
     Paired,
 }
@@ -46,7 +48,15 @@ pub enum Profile {
 impl Profile {
     /// Whether a file needs the tables behind captures and promotions beside it.
     pub const fn leans(self) -> bool {
-        matches!(self, Profile::Small | Profile::Paired)
+        !matches!(self, Profile::Fast)
+    }
+
+    /// The sides to move of a stream of values.
+    const fn sides(self) -> Sides {
+        match self {
+            Profile::Fast | Profile::Paired => Sides::Both,
+            Profile::Small | Profile::Smallest => Sides::Smaller,
+        }
     }
 }
 
@@ -100,7 +110,7 @@ impl CellStreams {
     /// Bytes of memory that the writer needs beside the values, for an ending of so many men with
     /// so many positions a side to move: for models, which may all be made at once.
     pub fn memory(self, men: usize, positions: u64) -> u64 {
-        let sides = if self.profile == Profile::Small { 1 } else { 2 };
+        let sides = if self.profile.sides() == Sides::Smaller { 1 } else { 2 };
         let contents = if self.content == Content::Both { 2 } else { 1 };
         let cells = positions.min(training(positions, self.profile) as u64);
         sides * contents * model_memory(men, cells)
@@ -308,10 +318,8 @@ impl CellFile<'_> {
         let material =
             material.ok_or(EncodeError::Entries("the men of the table are no ending"))?;
         let CellStreams { profile, content } = self.streams;
-        let (sides, rows) = match profile {
-            Profile::Fast | Profile::Paired => (Sides::Both, ROWS),
-            Profile::Small => (Sides::Smaller, ROWS_IF_SMALL),
-        };
+        let sides = profile.sides();
+        let rows = if sides == Sides::Smaller { ROWS_IF_SMALL } else { ROWS };
         let (distances, outcomes) = match content {
             Content::Distances => (sides, Sides::Neither),
             Content::Both => (sides, sides),
@@ -323,6 +331,7 @@ impl CellFile<'_> {
             outcomes,
             exits: profile.leans(),
             rows: if material.men().len() > 1 { rows } else { 1 },
+            tests: if profile == Profile::Small { ModelTests::Plain } else { ModelTests::All },
             training: training(positions as u64, profile),
         };
         let texts = Texts { info: None, control: Some(self.header), pawns: None };
@@ -335,8 +344,9 @@ impl CellFile<'_> {
 /// there.
 fn training(positions: u64, profile: Profile) -> usize {
     let most = match profile {
+        Profile::Small => 1_000_000,
         Profile::Fast => 1_500_000,
-        Profile::Small | Profile::Paired => 4_000_000,
+        Profile::Smallest | Profile::Paired => 4_000_000,
     };
     (positions / 4).clamp(100_000, most) as usize
 }

@@ -70,6 +70,30 @@ impl Histogram {
         self.0[code + i % HISTOGRAMS * W::KINDS] += 1;
     }
 
+    /// Counts the codes of all squares of a row but some.
+    #[inline(always)]
+    pub(super) fn count_all_but<W: Code>(
+        &mut self,
+        code: impl Fn(usize) -> usize,
+        others: impl Iterator<Item = usize>,
+    ) {
+        let mut parts = self.0.chunks_exact_mut(W::KINDS);
+        let mut next = || parts.next().unwrap_or_default();
+        let parts: [&mut [u64]; HISTOGRAMS] = [next(), next(), next(), next()];
+        for first in (0..64).step_by(HISTOGRAMS) {
+            for (at, part) in (first..).zip([0, 1, 2, 3]) {
+                if let Some(count) = parts[part].get_mut(code(at)) {
+                    *count += 1;
+                }
+            }
+        }
+        for square in others {
+            if let Some(count) = parts[square % HISTOGRAMS].get_mut(code(square)) {
+                *count -= 1;
+            }
+        }
+    }
+
     /// Both together.
     pub(super) fn with(mut self, other: &Histogram) -> Histogram {
         self.add(other);

@@ -61,8 +61,8 @@ pub fn encode_in(
     if encoding.wide { encoding.in_pages::<u16>(pages) } else { encoding.in_pages::<u8>(pages) }
 }
 
-/// The entries of a table without distances, made a stretch at a time: they take a fraction of a
-/// byte each, and so much memory is there for them.
+/// The entries of a table, made a stretch at a time: where they take a fraction of a byte each and
+/// so much memory is there for them, or if they are only counted.
 pub struct Stretches<'a> {
     encoding: Encoding<'a>,
     portions: Vec<Portion>,
@@ -70,7 +70,8 @@ pub struct Stretches<'a> {
 
 impl<'a> Stretches<'a> {
     /// What is counted of all entries, and the way to them. None where positions may share an
-    /// index, which [`encode()`] has to compare with each other.
+    /// index, which [`encode()`] has to compare with each other. If the values lie `in_pages`, they
+    /// are fetched a pair of kings at a time.
     ///
     /// # Errors
     ///
@@ -79,9 +80,10 @@ impl<'a> Stretches<'a> {
         space: &'a IndexSpace,
         values: &'a TableValues,
         format: Format,
-        stop: &Stop,
+        (in_pages, stop): (bool, &Stop),
     ) -> Result<Option<(Stretches<'a>, IndexCounts)>, RowsError> {
-        let encoding = Encoding::new(space, values, format, stop)?;
+        let encoding =
+            Encoding { by_blocks: in_pages, ..Encoding::new(space, values, format, stop)? };
         if encoding.shared || encoding.wide {
             return Ok(None);
         }
@@ -116,6 +118,9 @@ impl<'a> Stretches<'a> {
     }
 }
 
+/// With more positions in a row it is faster to count all of its squares, and take out the others.
+const WORTH_A_ROW: usize = 24;
+
 /// What is counted while entries are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counting {
@@ -130,7 +135,7 @@ enum Counting {
 #[derive(Default)]
 struct RunningCounts {
     counts: IndexCounts,
-    stored: StoredCounts,
+    stored: Option<StoredCounts>,
     /// Whether positions that share an index have different values.
     differ: bool,
 }
@@ -273,7 +278,8 @@ impl<'a> Encoding<'a> {
     /// Counts stored numbers, if that is how the table is counted.
     fn count_stored<W: Code>(&self, numbers: &[W::Signed], tally: &mut RunningCounts) {
         if self.codec.format().has_distance() && !self.shared {
-            tally.stored = tally.stored.with(StoredCounts::of(numbers));
+            let counts = StoredCounts::of(numbers);
+            tally.stored = Some(tally.stored.unwrap_or_default().with(counts));
         }
     }
 
@@ -284,8 +290,8 @@ impl<'a> Encoding<'a> {
             return Err(RowsError::Asymmetric);
         }
         let mut counts = tally.counts;
-        if self.codec.format().has_distance() && !self.shared {
-            tally.stored.add_to(self.space.has_side_bit(), &mut counts);
+        if let Some(stored) = tally.stored {
+            stored.add_to(self.space.has_side_bit(), &mut counts);
         }
         let moves = self.rows.moves(self.values);
         Ok(IndexCounts { indices: self.space.size(), moves, ..counts })
@@ -506,6 +512,11 @@ impl<W: Code, E: EntryPlaces<W>> Writer<'_, '_, W, E> {
         if run.in_row
             && let Some(row) = row.first_chunk::<64>()
         {
+            if COUNT && !E::STORES && run.len() > WORTH_A_ROW {
+                let number = |square: usize| W::convert(row[square & 63]).number() & (NUMBERS - 1);
+                met.count_all_but::<W>(number, run.others());
+                return;
+            }
             for (i, square) in run.squares().enumerate() {
                 write(row[square & 63], at, i);
                 at = at.wrapping_add(step);

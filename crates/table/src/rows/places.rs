@@ -8,6 +8,9 @@ use super::distances::PIECE;
 
 /// Places of entries, which many threads write to.
 pub(super) trait EntryPlaces<W: Code>: Copy + Sync {
+    /// Whether there are places at all.
+    const STORES: bool = true;
+
     /// The indices of what is to be written, or at least counted.
     fn indices(&self) -> Range<u64>;
 
@@ -71,6 +74,8 @@ impl<W: Code> EntryPlaces<W> for Window<'_, W::Shared> {
 }
 
 impl<W: Code> EntryPlaces<W> for CountedOnly {
+    const STORES: bool = false;
+
     fn indices(&self) -> Range<u64> {
         0..u64::MAX
     }

@@ -89,6 +89,13 @@ impl Run<'_> {
         bits_of(self.lanes).map(move |square| image[usize::from(square) & 63])
     }
 
+    /// The other places of its row.
+    #[inline(always)]
+    pub(super) fn others(&self) -> impl Iterator<Item = usize> {
+        let image = self.image;
+        bits_of(!self.lanes).map(move |square| image[usize::from(square) & 63])
+    }
+
     /// Index and place of every position.
     #[inline(always)]
     pub(super) fn positions(&self) -> impl Iterator<Item = (usize, usize)> {
