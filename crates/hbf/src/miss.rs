@@ -1,7 +1,7 @@
 //! Values unlike those of all neighbours: how their distances are guessed. See docs/hbf.md, 8.
 
 use crate::code::Value;
-use crate::code::{Code, DRAW, LONGEST, class, code_of};
+use crate::code::{Code, DRAW, LONGEST, code_of};
 use crate::rows::{Before, Candidates, LEFT, ModelFrame, TileRows};
 
 /// What is guessed of the distance of a miss.
@@ -19,6 +19,20 @@ const NO_DISTANCE: u16 = u16::MAX;
 /// The sign and the first and the number of magnitudes of symbols, by half their numbers.
 const STARTS: [u16; 13] = [0, 1, 2, 3, 4, 5, 6, 7, 9, 13, 21, 37, 101];
 const BITS: [u32; 13] = [0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 6, 15];
+
+const LAST_HALF: u8 = STARTS.len() as u8 - 1;
+
+/// Half the number of the symbol of a magnitude; of all that are not here it is the last one.
+const HALVES: [u8; STARTS[LAST_HALF as usize] as usize] = {
+    let mut halves = [0; STARTS[LAST_HALF as usize] as usize];
+    let mut magnitude = 0;
+    while magnitude < halves.len() {
+        let half = if magnitude > 0 { halves[magnitude - 1] } else { 0 };
+        halves[magnitude] = half + (STARTS[half as usize + 1] as usize == magnitude) as u8;
+        magnitude += 1;
+    }
+    halves
+};
 
 /// A distance as it is coded: a symbol, and a number of further bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +68,7 @@ impl Guess {
     pub(crate) fn coded(&self, moves: u16) -> Coded {
         let delta = self.without(moves) - self.without(self.base);
         let magnitude = delta.unsigned_abs() as u16;
-        let half = STARTS.iter().rposition(|&start| start <= magnitude).unwrap_or(0);
+        let half = usize::from(*HALVES.get(usize::from(magnitude)).unwrap_or(&LAST_HALF));
         let symbol = if half == 0 { 0 } else { 2 * half - usize::from(delta > 0) };
         Coded { symbol, rest: u32::from(magnitude - STARTS[half]) }
     }
@@ -67,14 +81,7 @@ pub(crate) fn code_of_class(wanted: usize, moves: u16) -> Code {
 
 /// The context of the class of a miss.
 pub(crate) fn class_context(candidates: &Candidates, check: bool) -> usize {
-    let seen = candidates.iter().fold(0, |set, code| {
-        set | match class(code) {
-            0 => 0b010,
-            1 => 0b001,
-            _ => 0b100,
-        }
-    });
-    seen | usize::from(check) << 3
+    candidates.classes() | usize::from(check) << 3
 }
 
 /// Cells before: by lane squares, and how much they weigh. Those of the row itself, and those of N
@@ -165,7 +172,7 @@ pub(crate) fn guess(
         let bits = bounds.iter().enumerate();
         bits.fold(0, |set, (k, &bound)| set | u64::from(number >= bound) << k)
     };
-    let excluded = candidates.distances_of(wanted).map(|moves| moves.unwrap_or(NO_DISTANCE));
+    let excluded = candidates.distances_of(wanted);
     let mut word = u64::from(wanted == 2) | reaches([1, 3, 6, u32::MAX], count) << 1;
     word |= reaches([1, 2, 4, 8], u32::from(spread)) << 4 | u64::from(frame.reached(base)) << 8;
     word |= u64::from(excluded[0] != NO_DISTANCE) << 17;

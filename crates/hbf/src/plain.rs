@@ -229,7 +229,6 @@ impl<'m> RowVisit<'m> {
         visitor: &mut V,
     ) {
         let known = self.answers_of_rank(rank);
-        let first = usize::from(self.model.frame.order[0] & 3);
         let mut hot = visitor.hot();
         let mut last = self.own[LEFT + 8 * rank - 8];
         for file in 0..8 {
@@ -246,18 +245,7 @@ impl<'m> RowVisit<'m> {
                     | e(4, self.u[at - 1])
                     | e(5, self.own[at - 9])
                     | e(6, self.own[at - 2]);
-                let leaf = leaf(answer);
-                let frequency = self.model.cells.distribution(leaf)[0];
-                let code = if visitor.holds_first(&mut hot, (lane, near[first], frequency)) {
-                    near[first]
-                } else {
-                    visitor.set_hot(hot);
-                    let cell = PlainCell { before: self.before, lane, leaf, near };
-                    let code = visitor.value(rows, &cell, self.own_row());
-                    hot = visitor.hot();
-                    code
-                };
-                last = code;
+                last = self.value((lane, leaf(answer)), near, (&mut hot, rows, visitor));
             }
             self.own[at] = last;
         }
@@ -319,8 +307,30 @@ impl<'m> RowVisit<'m> {
         for (bit, other) in of_w.into_iter().enumerate() {
             answer |= e(W_AT + bit, w, other);
         }
-        let cell = PlainCell { before: *before, lane, leaf: leaf(answer), near: [w, s, n, u] };
-        visitor.value(rows, &cell, self.own_row())
+        let (mut hot, leaf) = (visitor.hot(), leaf(answer));
+        let code = self.value((lane, leaf), [w, s, n, u], (&mut hot, rows, visitor));
+        visitor.set_hot(hot);
+        code
+    }
+
+    /// What a cell holds with this leaf and these neighbours.
+    #[inline]
+    fn value<V: PlainVisitor>(
+        &self,
+        (lane, leaf): (usize, usize),
+        near: [Code; 4],
+        (hot, rows, visitor): (&mut V::Hot, &mut TileRows, &mut V),
+    ) -> Code {
+        let first = near[usize::from(self.model.frame.order[0] & 3)];
+        let frequency = self.model.cells.distribution(leaf)[0];
+        if visitor.holds_first(hot, (lane, first, frequency)) {
+            return first;
+        }
+        visitor.set_hot(*hot);
+        let cell = PlainCell { before: self.before, lane, leaf, near };
+        let code = visitor.value(rows, &cell, self.own_row());
+        *hot = visitor.hot();
+        code
     }
 }
 

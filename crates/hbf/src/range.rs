@@ -153,6 +153,12 @@ impl RangePart {
         RangePart { below, width: frequencies[symbol], shift: TOTAL_BITS as u8 }
     }
 
+    /// A symbol with this frequency, those of the symbols before having this sum.
+    #[inline]
+    pub(crate) fn between(below: u16, width: u16) -> RangePart {
+        RangePart { below, width, shift: TOTAL_BITS as u8 }
+    }
+
     /// A number of so many bits, from 1 to 15.
     pub(crate) fn bits(bits: u32, number: u32) -> RangePart {
         RangePart { below: number as u16, width: 1, shift: bits as u8 }

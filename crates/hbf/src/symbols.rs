@@ -158,8 +158,7 @@ impl Desk {
         for lane in squares(cells) {
             let lane = usize::from(lane);
             let symbol = self.side_by_side.symbol(lane);
-            let of_leaf = model.distribution(usize::from(leaves[lane]));
-            coding.coder.put(RangePart::symbol(of_leaf, symbol));
+            coding.coder.put(model.part(usize::from(leaves[lane]), symbol));
             if symbol == MISS {
                 self.code_miss(stream, (before, lane), coding);
             }
@@ -241,7 +240,7 @@ impl PlainVisitor for PlainCoding<'_> {
         let first = near[usize::from(model.frame.order[0] & 3)];
         let code = self.codes[lane & 63];
         if first == code {
-            coder.put(RangePart::symbol(likely, 0));
+            coder.put(model.cells.part(leaf, 0));
             return code;
         }
 
@@ -249,7 +248,7 @@ impl PlainVisitor for PlainCoding<'_> {
         let candidates = Candidates::of(near, &model.frame);
         let code = if is_settled { likeliest(&candidates, likely, code) } else { code };
         let symbol = candidates.iter().position(|candidate| candidate == code).unwrap_or(MISS);
-        coder.put(RangePart::symbol(likely, symbol));
+        coder.put(model.cells.part(leaf, symbol));
         if symbol != MISS {
             return code;
         }
@@ -270,8 +269,7 @@ impl PlainVisitor for PlainCoding<'_> {
 impl TileCoding<'_> {
     /// Codes the distance of a miss, with a leaf of the second tree.
     fn distance(&mut self, leaf: usize, coded: Coded) {
-        let part = RangePart::symbol(self.model.misses.distribution(leaf), coded.symbol);
-        self.coder.put(part);
+        self.coder.put(self.model.misses.part(leaf, coded.symbol));
         let bits = miss::rest_bits(coded.symbol);
         if bits > 0 {
             self.coder.put(RangePart::bits(bits, coded.rest));

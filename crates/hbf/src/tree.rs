@@ -1,7 +1,7 @@
 //! Decision trees that choose a distribution. See docs/hbf.md, 9.
 
 use crate::board::squares;
-use crate::range::distribution;
+use crate::range::{RangePart, distribution};
 use crate::rows::{Tests, WORDS};
 use crate::side_by_side::MASKS;
 
@@ -41,6 +41,8 @@ pub(crate) struct Tree<const N: usize> {
     /// The tests of the nodes by their numbers.
     tests: Vec<u16>,
     leaves: Vec<[u16; N]>,
+    /// Of each leaf and symbol the frequencies of the symbols before.
+    below: Vec<[u16; N]>,
     root: u16,
 }
 
@@ -48,7 +50,13 @@ impl<const N: usize> Tree<N> {
     /// Reads a tree that may use the first `count` tests. None if it is none, or does not fill the
     /// bytes.
     pub(crate) fn parse(bytes: &[u8], tests: Tests, count: usize) -> Option<Tree<N>> {
-        let mut tree = Tree { nodes: Vec::new(), tests: Vec::new(), leaves: Vec::new(), root: 0 };
+        let mut tree = Tree {
+            nodes: Vec::new(),
+            tests: Vec::new(),
+            leaves: Vec::new(),
+            below: Vec::new(),
+            root: 0,
+        };
         // Children that are still to come: the node and which of its two.
         let mut open: Vec<Option<(usize, usize)>> = vec![None];
         let mut rest = bytes;
@@ -63,7 +71,14 @@ impl<const N: usize> Tree<N> {
                 }
                 let (leaf, behind) = rest.split_at_checked(N - 1)?;
                 rest = behind;
-                tree.leaves.push(distribution(leaf)?);
+                let frequencies = distribution(leaf)?;
+                let mut sum = 0_u16;
+                let below = frequencies.map(|frequency| {
+                    sum = sum.wrapping_add(frequency);
+                    sum.wrapping_sub(frequency)
+                });
+                tree.leaves.push(frequencies);
+                tree.below.push(below);
                 (tree.leaves.len() - 1) as u16 | IS_LEAF
             } else {
                 let (word, bit) = tests.bit(usize::from(test));
@@ -154,6 +169,12 @@ impl<const N: usize> Tree<N> {
                 leaf_of[usize::from(lane & 63)] = leaf & !IS_LEAF;
             }
         }
+    }
+
+    /// The part of the range that a symbol has at a leaf.
+    #[inline]
+    pub(crate) fn part(&self, leaf: usize, symbol: usize) -> RangePart {
+        RangePart::between(self.below[leaf][symbol], self.leaves[leaf][symbol])
     }
 
     /// The distribution of a leaf.

@@ -67,7 +67,7 @@ pub(crate) fn write_table(
     let only_counted = has_suffix(path)
         && making.behind.is_some()
         && has_cells(control, space, control.entry_format());
-    let entries = Entries { space, values, format: control.entry_format(), only_counted };
+    let entries = WantedEntries { space, values, format: control.entry_format(), only_counted };
     let (numbers, mut counts) = entries
         .encoded(pages, &workplace.stop)
         .map_err(|source| RunError::of_rows(&control.origin, source))?;
@@ -238,7 +238,7 @@ fn fitting_format(
 }
 
 /// The entries of a table that are to be made.
-struct Entries<'a> {
+struct WantedEntries<'a> {
     space: &'a IndexSpace,
     values: &'a TableValues,
     format: Format,
@@ -246,14 +246,14 @@ struct Entries<'a> {
     only_counted: bool,
 }
 
-impl<'a> Entries<'a> {
+impl<'a> WantedEntries<'a> {
     /// The entries, and what is counted of them.
     fn encoded(
         self,
         pages: Option<&Arc<Pages>>,
         stop: &Stop,
     ) -> Result<(Numbers<'a>, IndexCounts), RowsError> {
-        let Entries { space, values, format, only_counted } = self;
+        let WantedEntries { space, values, format, only_counted } = self;
         let in_memory = pages.is_none();
         if (only_counted || in_memory && !format.has_distance())
             && let Some((stretches, counts)) =
