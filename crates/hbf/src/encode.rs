@@ -51,7 +51,7 @@ pub enum Sides {
 pub enum ModelTests {
     /// Everything that is known of it.
     All,
-    /// Values nearby and threats: tables become an eighth larger, and are written and read as a
+    /// Values nearby and threats: tables become a sixth larger, and are written and read as a
     /// whole in a fraction of the time.
     Plain,
 }

@@ -74,7 +74,7 @@ def build(
     :param hbf: Whether tables of endings are written in the block format, which is many times smaller, or in that of
         the original program.
     :param profile: What files of the block format have: ``"small"``, if nothing is said, one side to move, which leans on
-        the tables behind captures and promotions; ``"smallest"``, the same in an eighth less and several times as long;
+        the tables behind captures and promotions; ``"smallest"``, the same in a seventh less and several times as long;
         ``"paired"``, both sides, leaning on them; or ``"fast"``, both sides, alone.
     :param outcomes: Whether such files have who wins apart from the distances, too; or ``"only"``: tables of endings have
         who wins and no distances, in either format.

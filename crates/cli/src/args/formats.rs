@@ -45,7 +45,7 @@ pub(crate) enum ProfileName {
     /// One side to move, a third of the size; the tables behind captures and promotions are needed
     /// beside it.
     Small,
-    /// The same in an eighth less, which takes several times as long to write and to read.
+    /// The same in a seventh less, which takes several times as long to write and to read.
     Smallest,
     /// Both sides to move, leaning on the tables behind captures and promotions, too.
     Paired,

@@ -39,7 +39,7 @@ pub enum Profile {
     Fast,
     /// The side to move that takes less room, leaning on the tables behind captures and promotions.
     Small,
-    /// The same in an eighth less, which takes several times as long to write and to read.
+    /// The same in a seventh less, which takes several times as long to write and to read.
     Smallest,
     /// Both sides to move, leaning on the tables behind captures and promotions.
     Paired,
