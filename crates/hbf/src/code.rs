@@ -89,6 +89,21 @@ pub(crate) const fn distance(code: Code) -> u16 {
     }
 }
 
+/// Larger than any distance.
+pub(crate) const NO_DISTANCE: u16 = u16::MAX;
+
+/// The distances of codes of a class, 1 of losses, 2 of wins; [`NO_DISTANCE`] of others.
+#[inline]
+pub(crate) fn distances_of<const N: usize>(codes: &[Code; N], class: usize) -> [u16; N] {
+    // From the code of a loss 1 is taken, that of a win is negated. Other classes give more then.
+    let (turned, added) = if class == 1 { (0, u16::MAX) } else { (u16::MAX, 1) };
+    let above = if class == 1 { DRAW - 1 } else { DRAW };
+    codes.map(|code| {
+        let moves = (code ^ turned).wrapping_add(added);
+        moves | u16::from(moves < above).wrapping_sub(1)
+    })
+}
+
 /// For every set of squares of a rank all bits on these.
 pub(crate) static RANK_MASKS: [[Code; 8]; 256] = {
     let mut masks = [[0; 8]; 256];

@@ -39,6 +39,12 @@ impl ModelFrame {
         frame
     }
 
+    /// The first candidate among W, S, N, U.
+    #[inline]
+    pub(crate) fn first(&self, near: [Code; 4]) -> Code {
+        near[usize::from(self.order[0] & 3)]
+    }
+
     /// Which thresholds a distance reaches.
     #[inline]
     pub(crate) fn reached(&self, moves: u16) -> u16 {

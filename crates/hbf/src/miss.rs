@@ -1,7 +1,7 @@
 //! Values unlike those of all neighbours: how their distances are guessed. See docs/hbf.md, 8.
 
 use crate::code::Value;
-use crate::code::{Code, DRAW, LONGEST, code_of};
+use crate::code::{Code, DRAW, LONGEST, NO_DISTANCE, code_of, distances_of};
 use crate::rows::{Before, Candidates, LEFT, ModelFrame, TileRows};
 
 /// What is guessed of the distance of a miss.
@@ -12,9 +12,6 @@ pub(crate) struct Guess {
     /// the rest is [`NO_DISTANCE`].
     excluded: [u16; 4],
 }
-
-/// Larger than any distance.
-const NO_DISTANCE: u16 = u16::MAX;
 
 /// The sign and the first and the number of magnitudes of symbols, by half their numbers.
 const STARTS: [u16; 13] = [0, 1, 2, 3, 4, 5, 6, 7, 9, 13, 21, 37, 101];
@@ -121,12 +118,8 @@ impl Nearby {
     /// All cells at once, without a branch for each: whether they count is hard to foresee.
     #[inline]
     fn of(codes: &[Code; 16], wanted: usize) -> Nearby {
-        // From the code of a loss 1 is taken, that of a win is negated. What is of another class
-        // gives more than any distance then.
-        let (turned, added) = if wanted == 1 { (0, u16::MAX) } else { (u16::MAX, 1) };
-        let above = if wanted == 1 { DRAW - 1 } else { DRAW };
-        let moves = codes.map(|code| (code ^ turned).wrapping_add(added));
-        let counts = moves.map(|moves| if moves < above { u16::MAX } else { 0 });
+        let moves = distances_of(codes, wanted);
+        let counts = moves.map(|moves| u16::from(moves == NO_DISTANCE).wrapping_sub(1));
         let mut weights = WEIGHTS;
         for (weight, counts) in weights.iter_mut().zip(&counts) {
             *weight &= counts;
@@ -138,7 +131,7 @@ impl Nearby {
         }
         near.count = u32::from(weights.iter().sum::<u16>());
         for (moves, counts) in moves.iter().zip(&counts) {
-            near.least = near.least.min(moves | !counts);
+            near.least = near.least.min(*moves);
             near.most = near.most.max(moves & counts);
         }
         near

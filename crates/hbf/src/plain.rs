@@ -321,7 +321,7 @@ impl<'m> RowVisit<'m> {
         near: [Code; 4],
         (hot, rows, visitor): (&mut V::Hot, &mut TileRows, &mut V),
     ) -> Code {
-        let first = near[usize::from(self.model.frame.order[0] & 3)];
+        let first = self.model.frame.first(near);
         let frequency = self.model.cells.distribution(leaf)[0];
         if visitor.holds_first(hot, (lane, first, frequency)) {
             return first;
@@ -354,38 +354,11 @@ mod tests {
     use super::*;
     use crate::board::Color;
     use crate::cells::Space;
-    use crate::code::{DRAW, Value, code_of};
     use crate::encode::ModelTests;
     use crate::material::Material;
     use crate::symbols::{Desk, TileValues};
     use crate::tile;
     use crate::train::train;
-
-    /// Values most of which are those of a neighbour: of which one depends on who is equal to whom.
-    fn values(space: &Space, random: &mut fastrand::Rng) -> TileValues {
-        let mut values = TileValues::new(space.rows());
-        let mut code = DRAW;
-        for row in 0..values.codes.len() {
-            for lane in 0..64 {
-                let of = |row: usize, lane: usize| values.codes[row][lane];
-                let (n, s) = (of(row.saturating_sub(1), lane), of(row, lane.saturating_sub(8)));
-                let before = [of(row, lane.saturating_sub(2)), of(row, lane.saturating_sub(9))];
-                let bits = before.map(|other| u8::from(other == code)).into_iter();
-                let likely = bits.chain([u8::from(n == s)]).fold(0, |all, bit| 2 * all + bit);
-                code = match random.u8(0..40) {
-                    0 => DRAW,
-                    1 => code_of(Value::Loss(random.u16(0..6))),
-                    2 => code_of(Value::Win(1 + random.u16(0..600))),
-                    rest if rest < 4 * likely + 4 => n,
-                    36.. => code,
-                    _ => s,
-                };
-                values.codes[row][lane] = code.max(1);
-            }
-            values.settled[row] = random.u64(..) & random.u64(..);
-        }
-        values
-    }
 
     /// With and without a table of leaves, and as if the model were like any other.
     #[test]
@@ -398,7 +371,8 @@ mod tests {
             let space = Space::new(&material, order, rows).expect("a space");
             let stream = Stream { space: &space, turn: Color::Black, outcomes: false };
             let numbers: Vec<u64> = (0..100).map(|_| random.u64(0..space.tiles())).collect();
-            let tiles: Vec<_> = numbers.iter().map(|&n| (n, values(&space, &mut random))).collect();
+            let tiles: Vec<_> =
+                numbers.iter().map(|&n| (n, TileValues::made_up(&space, &mut random))).collect();
             let mut desk = Desk::new();
             let trained = train(stream, (&tiles, 1e-3), ModelTests::Plain, &mut desk);
             let bytes = trained.parts.to_bytes();

@@ -1,9 +1,9 @@
 //! What the decoder knows of a cell before it decodes it: relations of men, and values nearby. See
 //! docs/hbf.md, 7.
 
-use crate::board::{Color, Kind, attackers, attacks, between, squares};
+use crate::board::{Color, Kind, Man, attackers, attacks, between, squares};
 use crate::cells::{MAX_ALL, Space, Squares, TilePlace, is_above, is_on_diagonal};
-use crate::code::{Code, DRAW};
+use crate::code::{Code, DRAW, distances_of};
 pub(crate) use crate::frame::ModelFrame;
 
 /// The most relations there are.
@@ -160,17 +160,15 @@ impl Candidates {
         of(0) | of(1) | of(2) | of(3)
     }
 
-    /// The distances of those of a class in their places, and `u16::MAX` in others.
+    /// The distances of those of a class in their places, and `NO_DISTANCE` in others.
     #[inline]
     pub(crate) fn distances_of(&self, wanted: usize) -> [u16; 4] {
-        // From the code of a loss 1 is taken, that of a win is negated; other classes give more.
-        let (turned, added) = if wanted == 1 { (0, u16::MAX) } else { (u16::MAX, 1) };
-        let above = if wanted == 1 { DRAW - 1 } else { DRAW };
-        std::array::from_fn(|place| {
-            let moves = ((self.codes >> (16 * place)) as Code ^ turned).wrapping_add(added);
-            let counts = place < self.count && moves < above;
-            moves | u16::from(counts).wrapping_sub(1)
-        })
+        let codes = std::array::from_fn(|place| (self.codes >> (16 * place)) as Code);
+        let mut moves = distances_of(&codes, wanted);
+        for (place, moves) in moves.iter_mut().enumerate() {
+            *moves |= u16::from(place < self.count).wrapping_sub(1);
+        }
+        moves
     }
 
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = Code> + ExactSizeIterator {
@@ -364,17 +362,7 @@ impl TileRows {
                 if i == j || i < 2 && j < 2 {
                     continue;
                 }
-                relations[number] = if i == lane {
-                    attackers(men[lane], fixed[j], occupied)
-                } else if j == lane {
-                    reached
-                } else if reached >> fixed[j] & 1 == 0 {
-                    0
-                } else if men[i].kind.is_slider() {
-                    !between(fixed[i], fixed[j])
-                } else {
-                    u64::MAX
-                };
+                relations[number] = relation((men, fixed), (i, j), (reached, occupied));
                 number += 1;
             }
         }
@@ -422,17 +410,8 @@ impl TileRows {
                 if man.color == other.color || i < 2 && j < 2 {
                     continue;
                 }
-                threats[kind_of_threat(man.color == turn, other.kind)] |= if i == lane {
-                    attackers(*man, fixed[j], occupied)
-                } else if j == lane {
-                    reached
-                } else if reached >> fixed[j] & 1 == 0 {
-                    0
-                } else if man.kind.is_slider() {
-                    !between(fixed[i], fixed[j])
-                } else {
-                    u64::MAX
-                };
+                threats[kind_of_threat(man.color == turn, other.kind)] |=
+                    relation((men, fixed), (i, j), (reached, occupied));
             }
         }
         threats
@@ -647,6 +626,27 @@ impl TileRows {
         word |= frame.tests_of_first(candidates.get(0));
         self.words[tests.cell_word()] = word;
         candidates
+    }
+}
+
+/// The lane squares with which a man attacks or defends the square of another one. The men but the
+/// lane stand on `fixed` squares, which are `occupied`; `reached` are those that the man attacks.
+#[inline]
+fn relation(
+    (men, fixed): (&[Man], &[u8]),
+    (i, j): (usize, usize),
+    (reached, occupied): (u64, u64),
+) -> u64 {
+    if i == fixed.len() {
+        attackers(men[i], fixed[j], occupied)
+    } else if j == fixed.len() {
+        reached
+    } else if reached >> fixed[j] & 1 == 0 {
+        0
+    } else if men[i].kind.is_slider() {
+        !between(fixed[i], fixed[j])
+    } else {
+        u64::MAX
     }
 }
 

@@ -25,6 +25,35 @@ impl TileValues {
         TileValues { codes: vec![[0; 64]; rows], settled: vec![0; rows] }
     }
 
+    /// Values most of which are those of a neighbour: of which one depends on who is equal to whom.
+    #[cfg(test)]
+    pub(crate) fn made_up(space: &crate::cells::Space, random: &mut fastrand::Rng) -> TileValues {
+        use crate::code::{DRAW, Value, code_of};
+
+        let mut values = TileValues::new(space.rows());
+        let mut code = DRAW;
+        for row in 0..values.codes.len() {
+            for lane in 0..64 {
+                let of = |row: usize, lane: usize| values.codes[row][lane];
+                let (n, s) = (of(row.saturating_sub(1), lane), of(row, lane.saturating_sub(8)));
+                let before = [of(row, lane.saturating_sub(2)), of(row, lane.saturating_sub(9))];
+                let bits = before.map(|other| u8::from(other == code)).into_iter();
+                let likely = bits.chain([u8::from(n == s)]).fold(0, |all, bit| 2 * all + bit);
+                code = match random.u8(0..40) {
+                    0 => DRAW,
+                    1 => code_of(Value::Loss(random.u16(0..6))),
+                    2 => code_of(Value::Win(1 + random.u16(0..600))),
+                    rest if rest < 4 * likely + 4 => n,
+                    36.. => code,
+                    _ => s,
+                };
+                values.codes[row][lane] = code.max(1);
+            }
+            values.settled[row] = random.u64(..) & random.u64(..);
+        }
+        values
+    }
+
     /// How many cells are legal.
     pub(crate) fn cells(&self) -> usize {
         self.codes.as_flattened().iter().filter(|&&code| code != 0).count()
@@ -237,7 +266,7 @@ impl PlainVisitor for PlainCoding<'_> {
         let PlainCell { before, lane, leaf, near } = *cell;
         let TileCoding { model, coder, last } = &mut self.coding;
         let likely = model.cells.distribution(leaf);
-        let first = near[usize::from(model.frame.order[0] & 3)];
+        let first = model.frame.first(near);
         let code = self.codes[lane & 63];
         if first == code {
             coder.put(model.cells.part(leaf, 0));
@@ -317,30 +346,9 @@ mod tests {
     use super::*;
     use crate::board::Color;
     use crate::cells::Space;
-    use crate::code::{DRAW, Value, code_of};
+    use crate::code::DRAW;
     use crate::material::Material;
     use crate::rows::Candidates;
-
-    /// Values most of which are those of a neighbour.
-    fn values(space: &Space, random: &mut fastrand::Rng) -> TileValues {
-        let mut values = TileValues::new(space.rows());
-        let mut code = DRAW;
-        for row in 0..values.codes.len() {
-            for lane in 0..64 {
-                let other = code_of(Value::Win(1 + random.u16(0..600)));
-                code = match random.u8(0..12) {
-                    0 => DRAW,
-                    1 => code_of(Value::Loss(random.u16(0..6))),
-                    2 => other,
-                    3.. if lane >= 8 => values.codes[row][lane - 8],
-                    _ => code,
-                };
-                values.codes[row][lane] = code;
-            }
-            values.settled[row] = random.u64(..) & random.u64(..);
-        }
-        values
-    }
 
     /// The candidate that a symbol stands for.
     fn candidate(candidates: &Candidates, symbol: usize) -> Option<Code> {
@@ -360,7 +368,7 @@ mod tests {
             let stream = Stream { space: &space, turn: Color::Black, outcomes: false };
             let mut cells = 0;
             for _ in 0..20 {
-                let values = values(&space, &mut random);
+                let values = TileValues::made_up(&space, &mut random);
                 let tile = random.u64(0..space.tiles());
                 let mut desk = Desk::new();
                 desk.rows(stream, &frame, (tile, &values), None, |desk, before| {

@@ -160,7 +160,7 @@ impl PlainVisitor for TileDecoding<'_> {
         let frame = &self.model.frame;
         let symbol = self.coder.symbol(self.model.cells.distribution(cell.leaf));
         if symbol == 0 {
-            return cell.near[usize::from(frame.order[0] & 3)];
+            return frame.first(cell.near);
         }
         let candidates = Candidates::of(cell.near, frame);
         if symbol < MISS {
