@@ -17,10 +17,11 @@ use hoffman_oracle::{KnownStats, Longest, known_stats};
 use hoffman_probe::collection::Collection;
 use hoffman_probe::position::Position;
 use hoffman_probe::stats::{SideStats, stats};
+use hoffman_run::available_memory;
 use hoffman_table::blocks::names_of;
 
-/// The most memory for the entries of a table.
-const MEMORY: u64 = 6 << 30;
+/// The most memory for the entries of a table, where nothing says how much is free.
+const USUAL_MEMORY: u64 = 6 << 30;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let folder = std::env::args().nth(1).ok_or("name a folder with tables")?;
@@ -63,7 +64,9 @@ fn compare(path: &Path, known: &KnownStats) -> Result<Vec<String>, Box<dyn Error
     let mut collection = Collection::with_cache(256 << 20);
     collection.add_table(path)?;
     let table = collection.tables().next().ok_or("no table")?;
-    let found = stats(table, MEMORY)?;
+    // As much as `hoffman stats` takes: less, and tables with two pawns go position by position.
+    let memory = available_memory().map_or(USUAL_MEMORY, |free| free / 4 * 3);
+    let found = stats(table, memory)?;
     let sides = [&found.white_to_move, &found.black_to_move];
     let symmetric = known.material.is_symmetric();
     let mut differences = Vec::new();
