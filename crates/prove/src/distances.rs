@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::key::{Key, SliceFamily, key_of, layout_of};
 use crate::known::{landed_slices, right, value};
-use crate::slices::{KnownValues, SliceGame, Slices, solve_ending};
+use crate::slices::{KnownValues, SliceGame, Slices, solve_endings};
 
 /// The open slices, solved once more in one of the bounds, with distances.
 ///
@@ -95,8 +95,7 @@ fn whole_endings(slices: &Slices, monitor: &dyn Monitor) -> Result<Tables, Solve
     let is_read = |ending: &Material| slices.endings_read.contains(ending);
     let (read, solved): (Vec<_>, Vec<_>) = slices.whole.iter().partition(|entry| is_read(entry.0));
     let mut whole: Tables = read.into_iter().map(|(e, table)| (*e, Arc::clone(table))).collect();
-    for (ending, _) in solved {
-        solve_ending(ending, &mut whole, &SolveOptions::default(), monitor)?;
-    }
+    let solved = solved.into_iter().map(|(ending, _)| *ending);
+    solve_endings(solved, &mut whole, &SolveOptions::default(), monitor)?;
     Ok(whole)
 }

@@ -151,7 +151,7 @@ impl Slices {
         if !is_solved_as_leaf(ending, &self.assumptions) || LEAF_BYTES > self.room {
             return Ok(false);
         }
-        self.solve_whole(*ending, monitor)?;
+        self.solve_whole(&[*ending], monitor)?;
         self.work += 2 * LEAF_POSITIONS as u64;
         self.endings_solved.insert(*ending);
         Ok(true)

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use hoffman_board::{Color, Role, Square};
+use hoffman_board::{Color, Material, Role, Square};
 use hoffman_solve::{Leaving, Monitor, SolveError, leavings};
 use hoffman_space::{NormalForm, SliceValues, TableValues};
 use rayon::prelude::*;
@@ -34,11 +34,13 @@ impl Slices {
             }
             let leavings: Vec<Vec<Leaving>> =
                 keys.par_iter().map(|key| self.leavings_of(key)).collect();
-            for leaving in leavings.iter().flatten() {
-                if self.is_whole(&leaving.material) {
-                    self.solve_whole(leaving.material, monitor)?;
+            let mut whole: Vec<Material> = Vec::new();
+            for Leaving { material, .. } in leavings.iter().flatten() {
+                if self.is_whole(material) && !whole.contains(material) {
+                    whole.push(*material);
                 }
             }
+            self.solve_whole(&whole, monitor)?;
             for (&key, mut leavings) in keys.iter().zip(leavings) {
                 if let Some(promoted) = self.recapture(&key) {
                     let behind = Slices::after_recapture(&key, promoted);

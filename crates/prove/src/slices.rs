@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use hoffman_board::{Color, Material, Outcome, Role, Value};
-use hoffman_plan::complete;
+use hoffman_plan::{EndingJob, complete};
 use hoffman_solve::{
     Behind, Leaving, Monitor, SolveError, SolveOptions, Tables, solve_one_slice, solve_table,
 };
@@ -51,6 +51,8 @@ struct SolvedSlice {
     changed: Games,
     /// The values of both bounds, if they have come to be the same.
     exact: Option<Arc<SliceValues>>,
+    /// The slices that follow from what is new, and their ranks.
+    users: Vec<(u32, Key)>,
 }
 
 /// Where the values of a game are.
@@ -202,18 +204,11 @@ impl Slices {
             let solved: Vec<SolvedSlice> =
                 keys.into_par_iter().map(solve).collect::<Result<_, SolveError>>()?;
             for solved in solved {
-                let key = solved.key;
-                let changed = self.store(solved);
-                if changed == [false; 3] {
-                    continue;
-                }
-                let users = self.users.get(&key).into_iter().flatten().copied();
-                let users: Vec<Key> = users.filter(|user| !self.is_exact(user)).collect();
-                for user in users {
-                    let rank = self.rank(&user);
+                for &(rank, user) in &solved.users {
                     let list = if wanted(&user) { &mut stale } else { &mut self.waiting };
-                    list.add(rank, user, changed);
+                    list.add(rank, user, solved.changed);
                 }
+                self.store(solved);
             }
         }
         Ok(())
@@ -223,19 +218,22 @@ impl Slices {
         self.open.get(key).is_some_and(|open| open.exact)
     }
 
-    /// Solves an ending without pawns, or reads it.
+    /// Solves endings without pawns, or reads them.
     pub(crate) fn solve_whole(
         &mut self,
-        material: Material,
+        endings: &[Material],
         monitor: &dyn Monitor,
     ) -> Result<(), SolveError> {
-        let (material, _) = material.normalized();
-        if self.read(&material, monitor)? {
-            return Ok(());
+        let mut unread = Vec::new();
+        for material in endings {
+            let (ending, _) = material.normalized();
+            if !self.read(&ending, monitor)? {
+                unread.push(ending);
+            }
         }
         let options = SolveOptions { outcomes: true, ..SolveOptions::default() };
         let before = bytes_of_tables(&self.whole);
-        solve_ending(&material, &mut self.whole, &options, monitor)?;
+        solve_endings(unread, &mut self.whole, &options, monitor)?;
         self.bytes += bytes_of_tables(&self.whole) - before;
         Ok(())
     }
@@ -345,44 +343,39 @@ impl Slices {
         self.tables(key)?[game as usize].slices.get(&key.pawns)?.get()
     }
 
-    /// Compares values of a slice with those before.
+    /// Compares values of a slice with those before, and finds what follows from new ones.
     fn compared(&self, key: Key, values: [Option<Arc<SliceValues>>; 3]) -> SolvedSlice {
         let before = |game: SliceGame| self.values(game, &key);
-        let changed = GAMES.map(|game| {
-            let now = values[game as usize].as_ref();
-            now.is_some_and(|now| before(game).is_none_or(|before| !same(before, now)))
-        });
-
         let may_meet = self.recapture(&key).is_none() && !self.is_exact(&key);
         let bound = |game: SliceGame| values[game as usize].as_ref().or_else(|| before(game));
         let bounds = bound(SliceGame::Least).zip(bound(SliceGame::Most)).filter(|_| may_meet);
         let exact = bounds.filter(|(least, most)| same(least, most)).map(|(least, _)| least);
-        SolvedSlice { key, changed, exact: exact.cloned(), values }
+
+        // What is certain takes the place of all values, those of games that were not played too.
+        let changed = GAMES.map(|game| {
+            let now = exact.or(values[game as usize].as_ref());
+            now.is_some_and(|now| before(game).is_none_or(|before| !same(before, now)))
+        });
+        let users = self.users.get(&key).into_iter().flatten();
+        let users = users.filter(|user| changed != [false; 3] && !self.is_exact(user));
+        let users = users.map(|user| (self.rank(user), *user)).collect();
+        SolvedSlice { key, changed, exact: exact.cloned(), values, users }
     }
 
-    /// Keeps the values of a slice; the games in which they are others than before.
-    fn store(&mut self, solved: SolvedSlice) -> Games {
-        let SolvedSlice { key, values, mut changed, exact } = solved;
-        let Some(tables) = self.families.get_mut(&key.family) else { return [false; 3] };
+    /// Keeps the values of a slice.
+    fn store(&mut self, SolvedSlice { key, values, exact, .. }: SolvedSlice) {
+        let Some(tables) = self.families.get_mut(&key.family) else { return };
         let played = values.iter().flatten().count();
         self.work += 2 * (played * tables[0].layout.len()) as u64;
         self.bytes -= bytes_of(tables, key.pawns);
         for (table, values) in tables.iter_mut().zip(values) {
-            let Some(values) = values else { continue };
-            *table.slices.entry(key.pawns).or_default() = OnceLock::from(values);
+            let Some(values) = exact.as_ref().or(values.as_ref()) else { continue };
+            *table.slices.entry(key.pawns).or_default() = OnceLock::from(Arc::clone(values));
         }
-        if let (Some(open), Some(exact)) = (self.open.get_mut(&key), exact) {
-            // What is certain is all that has to be kept.
+        if let (Some(open), Some(_)) = (self.open.get_mut(&key), exact) {
             open.exact = true;
-            for (table, changed) in tables.iter_mut().zip(&mut changed) {
-                if let Some(values) = table.slices.get_mut(&key.pawns).and_then(OnceLock::get_mut) {
-                    *changed |= !same(values, &exact);
-                    *values = Arc::clone(&exact);
-                }
-            }
         }
         self.bytes += bytes_of(tables, key.pawns);
-        changed
     }
 
     /// Whether an ending is solved or read as a whole, by the rules alone.
@@ -431,18 +424,30 @@ impl Slices {
     }
 }
 
-/// Solves an ending without pawns and those behind it that are not there yet.
-pub(crate) fn solve_ending(
-    ending: &Material,
+/// Solves endings and those behind them that are not there yet.
+pub(crate) fn solve_endings(
+    endings: impl IntoIterator<Item = Material>,
     tables: &mut Tables,
     options: &SolveOptions,
     monitor: &dyn Monitor,
 ) -> Result<(), SolveError> {
-    for job in complete([*ending]) {
-        if !tables.contains_key(&job.material) {
-            let mut table = TableValues::new(job.material, job.slices());
-            solve_table(&mut table, tables, options, monitor)?;
-            tables.insert(job.material, Arc::new(table));
+    let mut missing = complete(endings);
+    missing.retain(|job| !tables.contains_key(&job.material));
+    let size = |EndingJob { material, .. }: &EndingJob| {
+        (material.men(), material.count.white.pawn + material.count.black.pawn)
+    };
+    // None leads to another one of as many men and pawns.
+    for alike in missing.chunk_by(|a, b| size(a) == size(b)) {
+        // Small ones do not keep all threads busy; others need much memory.
+        let together = if size(&alike[0]).0 <= WHOLE { alike.len() } else { 1 };
+        for some in alike.chunks(together) {
+            let solve = |job: &EndingJob| {
+                let mut table = TableValues::new(job.material, job.slices());
+                solve_table(&mut table, tables, options, monitor)?;
+                Ok((job.material, Arc::new(table)))
+            };
+            let solved: Vec<_> = some.par_iter().map(solve).collect::<Result<_, SolveError>>()?;
+            tables.extend(solved);
         }
     }
     Ok(())
