@@ -145,7 +145,7 @@ pub struct Proved {
     pub certificate: Certification,
     /// The tables at hand that the proof rests on, as far as they answer for positions in it.
     pub tables: Vec<PathBuf>,
-    /// Remarks: what at hand could not be used, and why.
+    /// Remarks: what at hand could not be used, and why; that the search ended for want of memory.
     pub notices: Vec<String>,
 }
 
@@ -319,6 +319,8 @@ pub fn prove(
         }
         if tried && proved.assumed.wdl().is_none() {
             proved.notices.push(OF_MANY_PIECES.to_owned());
+        } else if work.is_open(&proved) && !watch.is_stopped() {
+            proved.notices.push(full(limits.memory));
         }
         if let Some(path) = asked.resume.as_deref().filter(|_| !keeps) {
             proved.notices.push(format!("{}: {NOT_KEPT}", path.display()));
@@ -443,6 +445,18 @@ impl ProofCall<'_> {
         strategies
     }
 
+    /// Whether more was asked than is answered.
+    fn is_open(&self, proved: &Proved) -> bool {
+        let is_known = |value: Value| value.wdl().is_some();
+        match proved.goal {
+            Some(goal) => goal.assumed.is_none(),
+            None => {
+                !is_known(proved.assumed)
+                    || self.asked.moves && !proved.moves.iter().all(|m| is_known(m.assumed))
+            }
+        }
+    }
+
     /// What bounds mean for the side to move: in chess, and in the game of the assumptions.
     fn values(&self, bounds: OutcomeBounds) -> (Value, Value) {
         let value = |bounds| Value::of_bounds(bounds, self.turn, None);
@@ -478,6 +492,14 @@ impl ProofCall<'_> {
             time: self.began.elapsed(),
         }
     }
+}
+
+/// What is said if that was not enough.
+fn full(memory: usize) -> String {
+    let memory = memory >> 20;
+    format!(
+        "the search ended as the next step does not fit into its {memory} MB; with more memory it goes further"
+    )
 }
 
 /// What values may take: as much as was allowed, or half of what is free.

@@ -14,6 +14,9 @@ use crate::common::{Run, run_with};
 /// White wins; the slices that show it take more than a megabyte.
 const CHAIN: &str = "8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - 0 1";
 
+/// What is said where it may take only one.
+const FULL: &str = "the next step does not fit into its 1 MB; with more memory it goes further";
+
 fn solve(folder: &Path, position: &str, more: &str) -> Run {
     let more: Vec<&str> = more.split_whitespace().collect();
     run_with(folder, &[&["solve", position, "--resume", "search"], &more[..]].concat(), "")
@@ -31,12 +34,14 @@ fn the_same_command_goes_on_where_it_was() {
     let ended = solve(folder, CHAIN, "--json --memory 1M");
     assert_eq!(ended.code, 1, "{}", ended.err);
     assert_ne!(ended.json()["category"], "win");
+    assert!(ended.err.contains(FULL), "{}", ended.err);
     let before = slices(folder);
     assert!(!before.is_empty());
 
     let decided = solve(folder, CHAIN, "--json");
     assert_eq!(decided.code, 0, "{}", decided.err);
     assert_eq!(decided.json()["category"], "win");
+    assert!(!decided.err.contains("memory"), "{}", decided.err);
     let after = slices(folder);
     assert!(before.iter().all(|slice| after.contains(slice)), "{before:?}");
     assert!(before.len() < after.len());
@@ -48,6 +53,17 @@ fn the_same_command_goes_on_where_it_was() {
     assert_eq!(again["category"], "win");
     let positions = |answer: &Json| answer["hoffman"]["positions"].as_u64().unwrap();
     assert!(positions(&again) < positions(&decided.json()), "{again}");
+}
+
+/// Who set the time knows why.
+#[test]
+fn a_search_that_time_ends_says_nothing_of_memory() {
+    let folder = TempDir::new().unwrap();
+    let endgame = "8/8/p6p/1p3kp1/1P6/P4PKP/5P2/8 w - - 0 1";
+    let over = solve(folder.path(), endgame, "--time 0.3");
+    assert_eq!(over.code, 1, "{}", over.err);
+    assert!(over.out.contains("nothing is proven\n"), "{}", over.out);
+    assert!(!over.err.contains("memory"), "{}", over.err);
 }
 
 #[test]
