@@ -179,8 +179,8 @@ pub use options::{Options, STACK, VerifyOptions};
 pub use part::{Exchanged, PartOfKings, SolvedPart, solve_part};
 pub use plan::{Whole, plan, plan_position};
 pub use prove::{
-    Certification, Effort, MEN_OF_TABLES, ProveOptions, Proved, ProvedMove, Reached, prove,
-    proved_in_words,
+    Certification, Effort, MEN_OF_TABLES, ProveOptions, Proved, ProvedMove, Reached, Unfinished,
+    prove, proved_in_words,
 };
 pub use receipt::{receipt_of, verification_of};
 #[cfg(feature = "remote")]

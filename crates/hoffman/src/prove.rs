@@ -141,12 +141,26 @@ pub struct Proved {
     pub explanation: Option<Explanation>,
     /// What it took.
     pub effort: Effort,
+    /// Why something that was asked is open; none if nothing is.
+    pub unfinished: Option<Unfinished>,
     /// What became of the certificate.
     pub certificate: Certification,
     /// The tables at hand that the proof rests on, as far as they answer for positions in it.
     pub tables: Vec<PathBuf>,
     /// Remarks: what at hand could not be used, and why; that the search ended for want of memory.
     pub notices: Vec<String>,
+}
+
+/// Why a search ended before everything was decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unfinished {
+    /// What comes next does not fit into memory.
+    Memory,
+    /// Its time was over.
+    Time,
+    /// It was cancelled.
+    Cancelled,
 }
 
 /// Whether a goal is reached, whatever the other side plays; none where that is not known.
@@ -299,6 +313,7 @@ pub fn prove(
 
     options.install(|| {
         let mut prover = work.search(prover, file.as_mut(), &watch, progress)?;
+        let ended = why_ended(&watch);
         if let Some(file) = file {
             file.write(&prover.opened())?;
         }
@@ -317,11 +332,9 @@ pub fn prove(
         if let Some(at_hand) = at_hand {
             (proved.tables, proved.notices) = at_hand.told();
         }
-        if tried && proved.assumed.wdl().is_none() {
-            proved.notices.push(OF_MANY_PIECES.to_owned());
-        } else if work.is_open(&proved) && !watch.is_stopped() {
-            proved.notices.push(full(limits.memory));
-        }
+        proved.unfinished = work.is_open(&proved).then_some(ended);
+        let is_full = proved.unfinished == Some(Unfinished::Memory);
+        proved.notices.extend(is_full.then(|| full(tried, limits)));
         if let Some(path) = asked.resume.as_deref().filter(|_| !keeps) {
             proved.notices.push(format!("{}: {NOT_KEPT}", path.display()));
         }
@@ -430,6 +443,7 @@ impl ProofCall<'_> {
             line: Vec::new(),
             explanation: None,
             effort,
+            unfinished: None,
             certificate: Certification::None,
             tables: Vec::new(),
             notices: Vec::new(),
@@ -494,8 +508,20 @@ impl ProofCall<'_> {
     }
 }
 
-/// What is said if that was not enough.
-fn full(memory: usize) -> String {
+/// Why a search ended just now, if it did not decide everything.
+fn why_ended(watch: &Watch) -> Unfinished {
+    match () {
+        () if watch.cancel.is_cancelled() => Unfinished::Cancelled,
+        () if watch.is_stopped() => Unfinished::Time,
+        () => Unfinished::Memory,
+    }
+}
+
+/// What is said if memory was not enough.
+fn full(tried: bool, Limits { memory }: Limits) -> String {
+    if tried {
+        return OF_MANY_PIECES.to_owned();
+    }
     let memory = memory >> 20;
     format!(
         "the search ended as the next step does not fit into its {memory} MB; with more memory it goes further"

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use hoffman::{
     Aim, AsPosition as _, Certification, Color, Effort, Event, Explanation, GameEnd, Goal,
-    MEN_OF_TABLES, Moves, Options, ProveOptions, Proved, ProvedMove, Tablebase, Value, Variant,
-    WhatIf, proved_in_words,
+    MEN_OF_TABLES, Moves, Options, ProveOptions, Proved, ProvedMove, Tablebase, Unfinished, Value,
+    Variant, WhatIf, proved_in_words,
 };
 use serde_json::json;
 
@@ -363,7 +363,7 @@ impl ShownProof<'_> {
     }
 
     fn to_json(&self) -> serde_json::Value {
-        let Proved { value, assumed, mate, moves, effort, tables, .. } = self.proved;
+        let Proved { value, assumed, mate, moves, effort, unfinished, tables, .. } = self.proved;
         let moves = moves.iter().map(|ProvedMove { m, value, assumed, .. }| {
             json!({
                 "uci": m.uci(),
@@ -405,8 +405,19 @@ impl ShownProof<'_> {
                 "positions": positions,
                 "bytes": bytes,
                 "seconds": time.as_secs_f64(),
+                "unfinished": unfinished.map(why),
             },
         })
+    }
+}
+
+/// Why something is open, in a word.
+fn why(unfinished: Unfinished) -> &'static str {
+    match unfinished {
+        Unfinished::Memory => "memory",
+        Unfinished::Time => "time",
+        Unfinished::Cancelled => "cancelled",
+        _ => "other",
     }
 }
 

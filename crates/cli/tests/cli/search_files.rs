@@ -35,6 +35,7 @@ fn the_same_command_goes_on_where_it_was() {
     assert_eq!(ended.code, 1, "{}", ended.err);
     assert_ne!(ended.json()["category"], "win");
     assert!(ended.err.contains(FULL), "{}", ended.err);
+    assert_eq!(ended.json()["hoffman"]["unfinished"], "memory");
     let before = slices(folder);
     assert!(!before.is_empty());
 
@@ -42,6 +43,7 @@ fn the_same_command_goes_on_where_it_was() {
     assert_eq!(decided.code, 0, "{}", decided.err);
     assert_eq!(decided.json()["category"], "win");
     assert!(!decided.err.contains("memory"), "{}", decided.err);
+    assert_eq!(decided.json()["hoffman"]["unfinished"], Json::Null);
     let after = slices(folder);
     assert!(before.iter().all(|slice| after.contains(slice)), "{before:?}");
     assert!(before.len() < after.len());
@@ -60,9 +62,13 @@ fn the_same_command_goes_on_where_it_was() {
 fn a_search_that_time_ends_says_nothing_of_memory() {
     let folder = TempDir::new().unwrap();
     let endgame = "8/8/p6p/1p3kp1/1P6/P4PKP/5P2/8 w - - 0 1";
-    let over = solve(folder.path(), endgame, "--time 0.3");
+    let over = solve(folder.path(), endgame, "--json --time 0.3");
     assert_eq!(over.code, 1, "{}", over.err);
-    assert!(over.out.contains("nothing is proven\n"), "{}", over.out);
+    let answer = over.json();
+    assert_eq!(
+        (&answer["category"], &answer["hoffman"]["unfinished"]),
+        (&"unknown".into(), &"time".into())
+    );
     assert!(!over.err.contains("memory"), "{}", over.err);
 }
 
