@@ -19,6 +19,7 @@ use hoffman_probe::position::Position;
 use hoffman_probe::stats::{SideStats, stats};
 use hoffman_run::available_memory;
 use hoffman_table::blocks::names_of;
+use hoffman_table::htb::{BlockCache, SourceOptions};
 
 /// The most memory for the entries of a table, where nothing says how much is free.
 const USUAL_MEMORY: u64 = 6 << 30;
@@ -61,11 +62,13 @@ fn table_of(folder: &Path, known: &KnownStats) -> Option<PathBuf> {
 
 /// What differs, in words.
 fn compare(path: &Path, known: &KnownStats) -> Result<Vec<String>, Box<dyn Error>> {
-    let mut collection = Collection::with_cache(256 << 20);
+    // As much as `hoffman stats` takes: less, and tables with two pawns go position by position.
+    let memory = available_memory().map_or(USUAL_MEMORY, |free| free / 2);
+    let cache = BlockCache::new(256 << 20);
+    let options = SourceOptions { cache, whole_limit: memory, ..SourceOptions::default() };
+    let mut collection = Collection::with_options(options);
     collection.add_table(path)?;
     let table = collection.tables().next().ok_or("no table")?;
-    // As much as `hoffman stats` takes: less, and tables with two pawns go position by position.
-    let memory = available_memory().map_or(USUAL_MEMORY, |free| free / 4 * 3);
     let found = stats(table, memory)?;
     let sides = [&found.white_to_move, &found.black_to_move];
     let symmetric = known.material.is_symmetric();
