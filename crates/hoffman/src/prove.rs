@@ -151,6 +151,17 @@ pub struct Proved {
     pub notices: Vec<String>,
 }
 
+impl Proved {
+    /// Whether it is known whether the goal is reached, or without one who wins, in the game of the
+    /// assumptions.
+    pub fn is_decided(&self) -> bool {
+        match self.goal {
+            Some(goal) => goal.assumed.is_some(),
+            None => self.assumed.wdl().is_some(),
+        }
+    }
+}
+
 /// Why a search ended before everything was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -461,14 +472,9 @@ impl ProofCall<'_> {
 
     /// Whether more was asked than is answered.
     fn is_open(&self, proved: &Proved) -> bool {
-        let is_known = |value: Value| value.wdl().is_some();
-        match proved.goal {
-            Some(goal) => goal.assumed.is_none(),
-            None => {
-                !is_known(proved.assumed)
-                    || self.asked.moves && !proved.moves.iter().all(|m| is_known(m.assumed))
-            }
-        }
+        let are_moves_known = || proved.moves.iter().all(|m| m.assumed.wdl().is_some());
+        let wants_moves = self.asked.moves && proved.goal.is_none();
+        !proved.is_decided() || wants_moves && !are_moves_known()
     }
 
     /// What bounds mean for the side to move: in chess, and in the game of the assumptions.

@@ -16,10 +16,10 @@ use hoffman_board::{Color, Material, Role, Square, Value};
 use hoffman_oracle::{KnownStats, Longest, known_stats};
 use hoffman_probe::collection::Collection;
 use hoffman_probe::position::Position;
+use hoffman_probe::reading::ReadOptions;
 use hoffman_probe::stats::{SideStats, stats};
 use hoffman_run::available_memory;
 use hoffman_table::blocks::names_of;
-use hoffman_table::htb::{BlockCache, SourceOptions};
 
 /// The most memory for the entries of a table, where nothing says how much is free.
 const USUAL_MEMORY: u64 = 6 << 30;
@@ -62,13 +62,11 @@ fn table_of(folder: &Path, known: &KnownStats) -> Option<PathBuf> {
 
 /// What differs, in words.
 fn compare(path: &Path, known: &KnownStats) -> Result<Vec<String>, Box<dyn Error>> {
-    // As much as `hoffman stats` takes: less, and tables with two pawns go position by position.
-    let memory = available_memory().map_or(USUAL_MEMORY, |free| free / 2);
-    let cache = BlockCache::new(256 << 20);
-    let options = SourceOptions { cache, whole_limit: memory, ..SourceOptions::default() };
-    let mut collection = Collection::with_options(options);
+    // As `hoffman stats` reads it: with less memory tables with two pawns go position by position.
+    let mut collection = Collection::with_options(ReadOptions::new().source(256 << 20));
     collection.add_table(path)?;
     let table = collection.tables().next().ok_or("no table")?;
+    let memory = available_memory().map_or(USUAL_MEMORY, |free| free / 2);
     let found = stats(table, memory)?;
     let sides = [&found.white_to_move, &found.black_to_move];
     let symmetric = known.material.is_symmetric();

@@ -182,11 +182,7 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<RunEnd> {
     if let Some(files) = &asked.files {
         files.write()?;
     }
-    let is_known = match proved.goal {
-        Some(reached) => reached.assumed.is_some(),
-        None => proved.assumed.wdl().is_some(),
-    };
-    Ok(RunEnd::of(is_known))
+    Ok(RunEnd::of(proved.is_decided()))
 }
 
 /// Draws the squares of an explanation, or says why there is none.
