@@ -379,9 +379,7 @@ static int read_at(File f, u64 at, void *to, size_t n) {
     while (n) {
         size_t got = read_some(f, at, p, n);
         if (!got) return 0;
-        at += got;
-        p += got;
-        n -= got;
+        at += got, p += got, n -= got;
     }
     return 1;
 }
@@ -397,11 +395,13 @@ typedef struct Index Index;
 /* A test in a tree [9]. bit 64: that of the lane square */
 typedef struct { u16 word, bit, child[2]; } Node;
 #define LEAF 0x8000u
+#define MEMO 4096
 
 typedef struct {
     Node *node;
     u16 *leaf; /* `symbols` frequencies each */
     u16 root;
+    int plain; /* it asks of cells 16 tests and of rows threats and legal cells only, or of misses only [13] */
     size_t bytes;
 } Tree;
 
@@ -413,12 +413,13 @@ typedef struct {
     void *pawns;            /* of entries: pawn structures */
     u8 *directory;
     u32 *checked; /* a bit for each block: its checksum is right */
+    u32 *memo;    /* of a plain model: leaves by what is known of a cell, whose upper bits stand before them */
 } Model;
 
 static void free_model(Model *m) {
     if (!m) return;
     free(m->cells.node), free(m->cells.leaf), free(m->misses.node), free(m->misses.leaf);
-    free(m->pawns), free(m->directory), free(m->checked), free(m);
+    free(m->pawns), free(m->directory), free(m->checked), free(m->memo), free(m);
 }
 
 /* A stream of cells and how they are numbered [6]; or of entries by index [11], of which rows is the logarithm of a
@@ -522,7 +523,6 @@ static void tell(const char *path, const char *problem) {
 
 /* Men as a number: four bits for how many of a colour and kind, kings left out. */
 static u64 one_man(int color, int kind) { return (u64)1 << (4 * kind + 20 * color); }
-
 static u64 other_colors(u64 key) { return key >> 20 | (key & 0xFFFFF) << 20; }
 
 static u32 entry_of(const hoffman_base *base, u64 key) {
@@ -674,8 +674,7 @@ static int read_table(const Tab *t, File f, Table *table) {
             table->streams++;
         }
     }
-    free(tabl);
-    free(rows);
+    free(tabl), free(rows);
     return ok;
 }
 
@@ -791,8 +790,7 @@ static int make_keys(hoffman_base *base) {
 static int make_slots(hoffman_base *base, size_t bytes) {
     size_t n = bytes / sizeof(Slot);
     Slot *slot;
-    if (n < 1) n = 1;
-    if (n > 0x7FFFFFFF) n = 0x7FFFFFFF;
+    n = n < 1 ? 1 : n > 0x7FFFFFFF ? 0x7FFFFFFF : n;
     if (!(slot = (Slot *)calloc(n, sizeof(Slot)))) return 0;
     free(base->slot);
     base->slot = slot, base->slots = (u32)n;
@@ -847,16 +845,13 @@ int hoffman_set_cache(size_t bytes) {
 void hoffman_set_log(void (*log)(void *, const char *), void *with) { the_log = log, the_log_with = with; }
 
 static const hoffman_base *this_base(const hoffman_base *base) { return base ? base : the_base; }
-
 unsigned hoffman_largest_of(const hoffman_base *base) { return this_base(base) ? this_base(base)->largest : 2; }
 unsigned hoffman_largest(void) { return hoffman_largest_of(0); }
 unsigned hoffman_longest(void) { return the_base ? the_base->longest : 0; }
 
 static int has_key(u64 key) { return key && the_base && the_base->by_key[entry_of(the_base, key)].chess; }
 
-int hoffman_has(const char *material) {
-    return has_key(key_of_name(material, strlen(material)));
-}
+int hoffman_has(const char *material) { return has_key(key_of_name(material, strlen(material))); }
 
 /* ---- cells [6] ---- */
 
@@ -934,7 +929,11 @@ static int distribution(const u8 *q, int n, u16 *f) {
 static int relations_of(const Stream *s) { return s->n * (s->n - 1) - 2; }
 static int cell_test(const Stream *s) { return 5 * relations_of(s) + 11 + 6 * s->n; }
 
-static int parse_tree(Tree *t, const u8 *p, u32 length, u32 symbols, u32 first_cell, u32 tests) {
+/* Where the cell tests have their bits in a word: those of plain models first. */
+static const u8 cell_bit[48] = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10, 11, 26, 27,
+    28, 29, 30, 31, 32, 33, 14, 15, 12, 13, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47};
+
+static int parse_tree(Tree *t, const u8 *p, u32 length, u32 symbols, u32 threats, u32 first_cell, u32 tests) {
     /* A leaf takes symbols + 1 bytes, an inner node 2; n leaves have n - 1 inner nodes. */
     u32 nodes = 0, leaves = 0, most = (length + 2) / (symbols + 3) + 1, at = 0, open = 1, test;
     u16 *stack[66]; /* where the numbers of subtrees go that are still to come */
@@ -942,6 +941,7 @@ static int parse_tree(Tree *t, const u8 *p, u32 length, u32 symbols, u32 first_c
     t->leaf = (u16 *)malloc(most * symbols * sizeof(u16));
     t->bytes = most * (sizeof(Node) + symbols * sizeof(u16));
     if (!t->node || !t->leaf) return 0;
+    t->plain = 1;
     for (stack[0] = &t->root; open;) {
         u16 *to = stack[--open];
         if (length - at < 2) return 0;
@@ -955,11 +955,14 @@ static int parse_tree(Tree *t, const u8 *p, u32 length, u32 symbols, u32 first_c
         } else {
             Node *node = &t->node[nodes];
             if (test >= tests || open >= 64 || nodes >= 32767 || nodes >= most) return 0;
-            node->bit = (u16)(test < first_cell ? 64 : (test - first_cell) % (test < first_cell + 48 ? 64 : 48));
+            node->bit = (u16)(test < first_cell ? 64 : test - first_cell - 48);
+            if (test >= first_cell && test < first_cell + 48) node->bit = cell_bit[test - first_cell];
             node->word = (u16)(test < first_cell ? test : first_cell + (test >= first_cell + 48));
             stack[open++] = &node->child[1];
             stack[open++] = &node->child[0];
             *to = (u16)nodes++;
+            if (symbols > 5 ? test < first_cell + 48
+                : test < first_cell ? test < threats || test > threats + 4 : node->bit > 15) t->plain = 0;
         }
     }
     return at == length;
@@ -967,7 +970,7 @@ static int parse_tree(Tree *t, const u8 *p, u32 length, u32 symbols, u32 first_c
 
 static int parse_model(Model *m, const u8 *p, u64 length, const Stream *s) {
     int i, seen = 0;
-    u32 c = (u32)cell_test(s);
+    u32 c = (u32)cell_test(s), threats = c - 7 - 6 * (u32)s->n;
     u64 first, second;
     if (length < 66 || p[0] != 1) return 0;
     for (i = 0; i < 4; i++) {
@@ -982,8 +985,11 @@ static int parse_model(Model *m, const u8 *p, u64 length, const Stream *s) {
         if (!distribution(p + 26 + 2 * i, 3, m->classes[i])) return 0;
     first = number(p + 58, 4), second = number(p + 62, 4);
     if (first + second != length - 66) return 0;
-    return parse_tree(&m->cells, p + 66, (u32)first, 5, c, c + 48)
-        && parse_tree(&m->misses, p + 66 + first, (u32)second, 25, c, c + 66);
+    if (!parse_tree(&m->cells, p + 66, (u32)first, 5, threats, c, c + 48)) return 0;
+    if (!parse_tree(&m->misses, p + 66 + first, (u32)second, 25, threats, c, c + 66)) return 0;
+    m->cells.plain &= m->misses.plain;
+    m->memo = (u32 *)calloc(MEMO, sizeof(u32));
+    return m->memo != 0;
 }
 
 static Model *load_model(const Tab *t, File f, const Stream *s) {
@@ -1012,34 +1018,26 @@ static void start_coder(Coder *c, const u8 *p, size_t n) {
     for (int i = 0; i < 4; i++) c->code = c->code << 8 | next_byte(c);
 }
 
-static void normalise(Coder *c) {
-    for (; c->range < 0x1000000u; c->range <<= 8) c->code = c->code << 8 | next_byte(c);
-}
+static void normalise(Coder *c) { for (; c->range < 0x1000000u; c->range <<= 8) c->code = c->code << 8 | next_byte(c); }
 
 static int symbol(Coder *c, const u16 *f, int n) {
-    u32 unit, below = 0, width;
+    u32 unit, below = 0;
     int i = 0;
     normalise(c);
     unit = c->range >> 15;
-    for (;;) {
-        width = unit * f[i];
-        if (i == n - 1 || c->code < below + width) break;
-        below += width;
-        i++;
-    }
+    for (; i < n - 1 && c->code >= below + unit * f[i]; i++) below += unit * f[i];
     c->code -= below;
-    c->range = width;
+    c->range = unit * f[i];
     return i;
 }
 
 static u32 raw_bits(Coder *c, int n) {
-    u32 unit, value;
+    u32 value;
     normalise(c);
-    unit = c->range >> n;
-    value = c->code / unit;
+    c->range >>= n;
+    value = c->code / c->range;
     if (value > (1u << n) - 1) value = (1u << n) - 1;
-    c->code -= unit * value;
-    c->range = unit;
+    c->code -= c->range * value;
     return value;
 }
 
@@ -1101,21 +1099,19 @@ static u64 legal_lanes(const Stream *s, const Rows *r) {
     return lanes & ~taken;
 }
 
-static void begin_row(const Tab *t, const Stream *s, Rows *r, int row, int first) {
+static void begin_row(const Tab *t, const Stream *s, const Model *m, Rows *r, int row, int first) {
     int i, j, k, p, count = relations_of(s), middle = first + row;
     int n = row >= 1 && (middle & 7) ? row - 1 : -1, u = row >= 8 ? row - 8 : -1;
     u64 threat[4] = {0, 0, 0, 0}, any[4] = {0, 0, 0, 0}, change[4], rel;
     r->row = row;
-    r->n = n >= 0 ? n : u >= 0 ? u : NO_ROW;
-    r->u = u >= 0 ? u : n >= 0 ? n : NO_ROW;
-    r->nn = row >= 2 ? row - 2 : r->n;
-    r->uu = row >= 16 ? row - 16 : r->u;
+    r->n = n >= 0 ? n : u >= 0 ? u : NO_ROW, r->u = u >= 0 ? u : r->n;
+    r->nn = row >= 2 ? row - 2 : r->n, r->uu = row >= 16 ? row - 16 : r->u;
     if (s->middle >= 0) {
         r->sq[s->middle] = (u8)middle;
         constant(r, 5 * count + 11 + 6 * s->middle, middle);
     }
     relate(t, s, r);
-    for (p = 0; p < count; p++) {
+    for (p = 0; p < count && !m->cells.plain; p++) {
         rel = r->relation[row][p];
         change[0] = rel ^ rel << 1;
         change[1] = rel ^ rel << 8;
@@ -1138,14 +1134,11 @@ static void begin_row(const Tab *t, const Stream *s, Rows *r, int row, int first
     r->check = threat[0];
     for (k = 0; k < 4; k++) r->word[5 * count + k] = any[k];
     for (k = 0; k < 3; k++) r->word[5 * count + 4 + k] = threat[k];
-    r->word[5 * count + 7] = r->legal[row] << 1;
-    r->word[5 * count + 8] = r->legal[row] << 8;
-    r->word[5 * count + 9] = r->legal[r->n];
-    r->word[5 * count + 10] = r->legal[r->u];
+    r->word[5 * count + 7] = r->legal[row] << 1, r->word[5 * count + 8] = r->legal[row] << 8;
+    r->word[5 * count + 9] = r->legal[r->n], r->word[5 * count + 10] = r->legal[r->u];
 }
 
 static int class_of(u16 v) { return v == DRAW ? 0 : v < DRAW ? 1 : 2; }
-
 static int distance_of(u16 v) { return v == DRAW || v == 0 ? 0 : v < DRAW ? v - 1 : 65536 - v; }
 
 static u32 walk(const Tree *t, const u64 *word, int lane) {
@@ -1159,39 +1152,55 @@ static u32 walk(const Tree *t, const u64 *word, int lane) {
     return at & ~LEAF;
 }
 
-/* The word of cell tests, and the candidates; returns how many there are. */
-static int look(Rows *r, const Model *m, int c, int lane, u16 *cand) {
-    const u16 *t = r->value + r->row * STRIDE + LEFT + lane, *n = r->value + r->n * STRIDE + LEFT + lane;
-    const u16 *u = r->value + r->u * STRIDE + LEFT + lane;
-    int has_w = lane & 7, has_s = lane >= 8, count = 0, j, b = 0, moves;
-    u16 nearby[4], W, S, N = *n, U = *u;
-    u64 word = 0;
-    W = has_w ? t[-1] : t[-8];
-    S = has_s ? t[-8] : t[-1];
-    if (!has_w && !has_s) W = S = N;
-    else if (r->n == NO_ROW) N = U = W;
-    nearby[0] = W, nearby[1] = S, nearby[2] = N, nearby[3] = U;
+/* The leaf of the first tree. Where little is asked of a cell it mostly was asked before. */
+static u32 leaf_of(Rows *r, const Model *m, int c, int threats, int lane) {
+    u32 known = (u32)r->word[c], *memo, found, leaf;
+    if (!m->cells.plain) return walk(&m->cells, r->word, lane);
+    for (int k = 0; k < 5; k++) known |= (u32)(r->word[threats + k] >> lane & 1) << (16 + k);
+    memo = &m->memo[(known ^ known >> 9) % MEMO];
+    found = LOAD(memo);
+    if (found >> 16 == (known >> 12 | 512)) return found & 65535;
+    leaf = walk(&m->cells, r->word, lane);
+    STORE(memo, (known >> 12 | 512) << 16 | leaf);
+    return leaf;
+}
+
+static int candidates(const Model *m, const u16 *near_, u16 *cand) {
+    int count = 0, j;
     for (int i = 0; i < 4; i++) {
-        u16 v = nearby[m->order[i]];
+        u16 v = near_[m->order[i]];
         for (j = 0; j < count && cand[j] != v; j++) {}
         if (j == count) cand[count++] = v;
     }
-#define TEST(x) word |= (u64)((x) != 0) << b++
-    TEST(W == S); TEST(W < S); TEST(W == N); TEST(W < N); TEST(W == U); TEST(W < U);
-    TEST(S == N); TEST(S < N); TEST(S == U); TEST(S < U); TEST(N == U); TEST(N < U);
-    TEST(W == n[-1]); TEST(W < n[-1]); TEST(S == n[-8]); TEST(S < n[-8]);
-    TEST(W == u[-1]); TEST(W < u[-1]); TEST(S == u[-8]); TEST(S < u[-8]);
-    TEST(W == t[-9]); TEST(S == t[-9]);
-    TEST(N == n[1]); TEST(N == n[-1]); TEST(N == n[8]); TEST(N == n[-8]);
-    TEST(U == u[1]); TEST(U == u[-1]); TEST(U == u[8]); TEST(U == u[-8]);
-    TEST(N == r->value[r->nn * STRIDE + LEFT + lane]); TEST(U == r->value[r->uu * STRIDE + LEFT + lane]);
-    TEST(W == t[-2]); TEST(S == t[-16]);
-    TEST(cand[0] == DRAW); TEST(cand[0] > DRAW); TEST(count >= 2); TEST(count >= 3); TEST(count >= 4);
-    moves = distance_of(cand[0]);
-    for (int i = 0; i < 9; i++) TEST(moves >= m->threshold[i]);
+    return count;
+}
+
+/* W, S, N and U, and the word of cell tests; of a plain model only those that it asks for. */
+static void look(Rows *r, const Model *m, int c, int lane, u16 *near_) {
+    const u16 *t = r->value + r->row * STRIDE + LEFT + lane, *n = r->value + r->n * STRIDE + LEFT + lane;
+    const u16 *u = r->value + r->u * STRIDE + LEFT + lane;
+    int has_w = lane & 7, has_s = lane >= 8, bit = 0;
+    u16 cand[4], W = has_w ? t[-1] : t[-8], S = has_s ? t[-8] : t[-1], N = *n, U = *u;
+    u64 word = 0;
+    if (!has_w && !has_s) W = S = N;
+    else if (r->n == NO_ROW) N = U = W;
+    near_[0] = W, near_[1] = S, near_[2] = N, near_[3] = U;
+#define TEST(x) word |= (u64)(x) << bit++
+    TEST(W == S), TEST(W == N), TEST(W == U), TEST(S == N), TEST(S == U), TEST(N == U);
+    TEST(W == n[-1]), TEST(S == n[-8]), TEST(W == u[-1]), TEST(S == u[-8]), TEST(W == t[-9]), TEST(S == t[-9]);
+    TEST(W == t[-2]), TEST(S == t[-16]);
+    TEST(N == r->value[r->nn * STRIDE + LEFT + lane]), TEST(U == r->value[r->uu * STRIDE + LEFT + lane]);
+    if (!m->cells.plain) {
+        int count = candidates(m, near_, cand), moves = distance_of(cand[0]);
+        TEST(W < S), TEST(W < N), TEST(W < U), TEST(S < N), TEST(S < U), TEST(N < U);
+        TEST(W < n[-1]), TEST(S < n[-8]), TEST(W < u[-1]), TEST(S < u[-8]);
+        TEST(N == n[1]), TEST(N == n[-1]), TEST(N == n[8]), TEST(N == n[-8]);
+        TEST(U == u[1]), TEST(U == u[-1]), TEST(U == u[8]), TEST(U == u[-8]);
+        TEST(cand[0] == DRAW), TEST(cand[0] > DRAW), TEST(count >= 2), TEST(count >= 3), TEST(count >= 4);
+        for (int i = 0; i < 9; i++) TEST(moves >= m->threshold[i]);
+    }
 #undef TEST
     r->word[c] = word;
-    return count;
 }
 
 /* The distance of a miss [8, 3 to 5]. */
@@ -1211,8 +1220,7 @@ static int missed(
         x = r->value[row * STRIDE + LEFT + at];
         if (class_of(x) != class_) continue;
         d = distance_of(x);
-        sum += weight[i] * d;
-        weights += weight[i];
+        sum += weight[i] * d, weights += weight[i];
         if (d < least) least = d;
         if (d > most) most = d;
     }
@@ -1241,9 +1249,12 @@ static int missed(
 }
 
 static u16 decode_cell(Coder *coder, const Stream *s, Rows *r, const Model *m, int c, int lane, u16 *last) {
-    u16 cand[4];
-    int count = look(r, m, c, lane, cand), i, context, class_, moves;
-    i = symbol(coder, m->cells.leaf + walk(&m->cells, r->word, lane) * 5, 5);
+    u16 near_[4], cand[4];
+    int count, i, context, class_, moves;
+    look(r, m, c, lane, near_);
+    i = symbol(coder, m->cells.leaf + leaf_of(r, m, c, c - 7 - 6 * s->n, lane) * 5, 5);
+    if (i == 0) return near_[m->order[0]];
+    count = candidates(m, near_, cand);
     if (i < 4) return cand[i < count ? i : count - 1];
     context = r->check & BIT(lane) ? 8 : 0;
     for (i = 0; i < count; i++) context |= class_of(cand[i]) == 1 ? 1 : class_of(cand[i]) == 0 ? 2 : 4;
@@ -1271,17 +1282,15 @@ static void decode_tile(
         rest /= (u64)(64 / s->rows);
         for (i = s->middle - 1; i >= 2; i--) r->sq[i] = (u8)(rest % 64), rest /= 64;
     }
-    r->sq[0] = t->pair[s->pawns][rest][0];
-    r->sq[1] = t->pair[s->pawns][rest][1];
+    r->sq[0] = t->pair[s->pawns][rest][0], r->sq[1] = t->pair[s->pawns][rest][1];
     for (i = 0; i < 65 * STRIDE; i++) r->value[i] = m->fallback;
     r->legal[NO_ROW] = 0;
     for (i = 0; i < s->n; i++) constant(r, base + 6 * i, r->sq[i]);
     memcpy(r->word + base + 6 * s->lane, lanes, sizeof lanes);
-    last[0] = m->last[0];
-    last[1] = m->last[1];
+    last[0] = m->last[0], last[1] = m->last[1];
     start_coder(&coder, p, n);
     for (row = 0; row <= last_row; row++) {
-        begin_row(t, s, r, row, first);
+        begin_row(t, s, m, r, row, first);
         for (lane = 0; lane < 64; lane++) {
             u16 *v = r->value + row * STRIDE + LEFT + lane;
             if (r->legal[row] & BIT(lane)) *v = decode_cell(&coder, s, r, m, c, lane, last);
@@ -1325,7 +1334,8 @@ static const Model *model_of(hoffman_base *base, File f, Stream *s) {
         return 0;
     }
     if (put_pointer(&s->loaded, m))
-        count(base, MEMORY, sizeof *m + m->cells.bytes + m->misses.bytes + (size_t)s->directory.length);
+        count(base, MEMORY, sizeof *m + m->cells.bytes + m->misses.bytes + MEMO * sizeof(u32)
+            + (size_t)s->directory.length);
     else free_model(m);
     return (const Model *)LOAD_POINTER(&s->loaded);
 }
@@ -1338,8 +1348,7 @@ static NOINLINE int check_block(const Tab *t, File f, u64 at, u64 length, u32 su
         size_t n = length < sizeof piece ? (size_t)length : sizeof piece;
         if (!read_at(f, at, piece, n)) return 0;
         crc = crc32_of(t, crc, piece, n);
-        at += n;
-        length -= n;
+        at += n, length -= n;
     }
     return crc == sum;
 }
@@ -1393,9 +1402,7 @@ static void keep_cells(const hoffman_base *base, u32 who, u64 unit, const u16 *v
     if (way == WAYS) way = (int)(sum % WAYS);
     turn = LOAD(&slot->turn[way]);
     if (turn & 1 || !swap_32(&slot->turn[way], turn, turn + 1)) return;
-    STORE(&slot->who[way], who);
-    STORE(&slot->low[way], (u32)unit);
-    STORE(&slot->high[way], (u32)(unit >> 32));
+    STORE(&slot->who[way], who), STORE(&slot->low[way], (u32)unit), STORE(&slot->high[way], (u32)(unit >> 32));
     STORE(&slot->cells[way], (u32)cells);
     for (int i = 0; i < (cells + 1) / 2; i++) {
         const u16 *two = value + i / 32 * stride + i % 32 * 2;
@@ -1561,8 +1568,7 @@ static int may_castle(const hoffman_position *h) {
 static int take(
     Ask *ask, const hoffman_base *base, unsigned flags, const hoffman_position *given, hoffman_position *h, Pos *p) {
     ask->base = (hoffman_base *)this_base(base);
-    ask->flags = flags;
-    ask->claims = CHESS;
+    ask->flags = flags, ask->claims = CHESS;
     memset(h, 0, sizeof *h);
     if (!ask->base) return HOFFMAN_NO_TABLE;
     ask->t = &ask->base->tab;
@@ -1629,7 +1635,6 @@ typedef struct {
 } Root;
 
 static int is_known(const hoffman_move *m) { return m->status == HOFFMAN_OK || m->status == HOFFMAN_ASSUMED; }
-
 static int sign_of(const hoffman_result *r) { return (r->wdl > 0) - (r->wdl < 0); }
 
 /* Whether the position itself has a result, of the sign of another. */
@@ -1672,8 +1677,7 @@ static int answer(const Ask *ask, const Pos *pos, int moved, unsigned rule50, ho
     Ask own = *ask;
     int status = any_code(&own, pos, &code);
     if (status == HOFFMAN_NO_TABLE && !(own.flags & HOFFMAN_WDL)) {
-        own.flags |= HOFFMAN_WDL;
-        own.claims = ask->claims;
+        own.flags |= HOFFMAN_WDL, own.claims = ask->claims;
         status = any_code(&own, pos, &code);
     }
     if (status != HOFFMAN_OK) return status;
@@ -1707,10 +1711,7 @@ typedef struct {
 
 static u64 hash_of(const Pos *p) {
     u64 key = p->c[0] ^ (u64)(p->ep + 2) << 1 ^ (u64)p->turn;
-    for (int i = 0; i < 6; i++) {
-        key = (key ^ p->k[i]) * 0x9E3779B97F4A7C15ull;
-        key ^= key >> 29;
-    }
+    for (int i = 0; i < 6; i++) key = (key ^ p->k[i]) * 0x9E3779B97F4A7C15ull, key ^= key >> 29;
     return key;
 }
 
@@ -1961,8 +1962,7 @@ int hoffman_line(const hoffman_position *h, hoffman_move *line, unsigned n, unsi
 void hoffman_stats_of(const hoffman_base *base, hoffman_statistics *statistics, size_t size) {
     hoffman_statistics s;
     const hoffman_base *b = this_base(base);
-    u64 sum[8];
-    memset(sum, 0, sizeof sum);
+    u64 sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
     memset(&s, 0, sizeof s);
     for (int i = 0; b && i < COUNTERS; i++)
         for (int k = 0; k < 8; k++) sum[k] += LOAD_POINTER(&b->counter[i].n[k]);
