@@ -50,48 +50,34 @@ impl IndexCounts {
 /// keeps one increment from waiting for the other.
 const HISTOGRAMS: usize = 4;
 
-/// How often each code was met, some counts of all of them one behind the other.
-pub(super) struct Histogram(Vec<u64>);
+/// How often each code was met, some counts of all of them one behind the other; and what was
+/// counted of whole rows.
+pub(super) struct Histogram {
+    codes: Vec<u64>,
+    rows: RowTally,
+}
 
 impl Histogram {
     /// No code of the width `W` was met.
     pub(super) fn new<W: Code>() -> Histogram {
-        Histogram(vec![0; HISTOGRAMS * W::KINDS])
+        Histogram { codes: vec![0; HISTOGRAMS * W::KINDS], rows: RowTally::new() }
     }
 
     /// What nothing is counted in.
     pub(super) fn none() -> Histogram {
-        Histogram(Vec::new())
+        Histogram { codes: Vec::new(), rows: RowTally::new() }
     }
 
     /// Counts the `i`th code of a run.
     #[inline(always)]
     pub(super) fn count<W: Code>(&mut self, code: usize, i: usize) {
-        self.0[code + i % HISTOGRAMS * W::KINDS] += 1;
+        self.codes[code + i % HISTOGRAMS * W::KINDS] += 1;
     }
 
-    /// Counts the codes of all squares of a row but some.
+    /// Counts the codes of some squares of a row, of a byte each.
     #[inline(always)]
-    pub(super) fn count_all_but<W: Code>(
-        &mut self,
-        code: impl Fn(usize) -> usize,
-        others: impl Iterator<Item = usize>,
-    ) {
-        let mut parts = self.0.chunks_exact_mut(W::KINDS);
-        let mut next = || parts.next().unwrap_or_default();
-        let parts: [&mut [u64]; HISTOGRAMS] = [next(), next(), next(), next()];
-        for first in (0..64).step_by(HISTOGRAMS) {
-            for (at, part) in (first..).zip([0, 1, 2, 3]) {
-                if let Some(count) = parts[part].get_mut(code(at)) {
-                    *count += 1;
-                }
-            }
-        }
-        for square in others {
-            if let Some(count) = parts[square % HISTOGRAMS].get_mut(code(square)) {
-                *count -= 1;
-            }
-        }
+    pub(super) fn count_row(&mut self, row: &[u8; 64], squares: u64) {
+        self.rows.count(row, squares);
     }
 
     /// Both together.
@@ -102,16 +88,122 @@ impl Histogram {
 
     /// Takes over what another one has.
     pub(super) fn add(&mut self, other: &Histogram) {
-        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a += b);
+        self.codes.iter_mut().zip(&other.codes).for_each(|(a, b)| *a += b);
+        self.rows.add(&other.rows);
     }
 
     /// Adds what was met to the numbers of a header.
     pub(super) fn add_to<W: Code>(&self, turn: Color, counts: &mut IndexCounts) {
-        for (place, &n) in self.0.iter().enumerate().filter(|&(_, &n)| n > 0) {
+        for (place, &n) in self.codes.iter().enumerate().filter(|&(_, &n)| n > 0) {
             counts.add(W::truncate((place % W::KINDS) as u32).value(), turn, n);
+        }
+        self.rows.add_to(turn, counts);
+    }
+}
+
+/// What is counted of rows of codes of a byte: by square of the row, until a count of a byte is
+/// full, and all in all. Which distances there are is not asked for, but for the longest ones.
+struct RowTally {
+    /// Wins, losses, and positions with the player not to move in check.
+    by_square: [[u8; 64]; 3],
+    /// How many rows are in that.
+    rows: u8,
+    sums: [u64; 3],
+    all: u64,
+    /// The least code of a win, and the largest one of a loss: of the longest ones.
+    longest: [[u8; 64]; 2],
+}
+
+/// The code of a draw, and that of a win in no moves.
+const DRAWN: u8 = <u8 as Code>::DRAW;
+const WON: u8 = u8::MAX;
+
+impl RowTally {
+    fn new() -> RowTally {
+        let longest = [[WON; 64], [0; 64]];
+        RowTally { by_square: [[0; 64]; 3], rows: 0, sums: [0; 3], all: 0, longest }
+    }
+
+    #[inline(always)]
+    fn count(&mut self, row: &[u8; 64], squares: u64) {
+        let mut codes = [0; 64];
+        let ranks = codes.as_chunks_mut::<8>().0.iter_mut().zip(row.as_chunks::<8>().0);
+        for ((codes, row), set) in ranks.zip(squares.to_le_bytes()) {
+            // What is left out looks like a draw, which is counted by what is not.
+            let mask = u64::from_le_bytes(RANKS[usize::from(set)]);
+            let rest = !mask & u64::from_le_bytes([DRAWN; 8]);
+            *codes = (u64::from_le_bytes(*row) & mask | rest).to_le_bytes();
+        }
+
+        let ([wins, losses, illegal], [longest_win, longest_loss]) =
+            (&mut self.by_square, &mut self.longest);
+        for square in 0..64 {
+            let code = codes[square];
+            wins[square] += u8::from(code > DRAWN && code < WON);
+            losses[square] += u8::from(code > 0 && code < DRAWN);
+            illegal[square] += u8::from(code == 0 || code == WON);
+            let win = if code > DRAWN { code } else { WON };
+            longest_win[square] = longest_win[square].min(win);
+            let loss = if code < DRAWN { code } else { 0 };
+            longest_loss[square] = longest_loss[square].max(loss);
+        }
+
+        self.all += u64::from(squares.count_ones());
+        self.rows += 1;
+        if self.rows == u8::MAX {
+            self.empty();
+        }
+    }
+
+    /// Adds the counts by square to all.
+    fn empty(&mut self) {
+        self.sums = self.counted();
+        (self.by_square, self.rows) = ([[0; 64]; 3], 0);
+    }
+
+    fn counted(&self) -> [u64; 3] {
+        let of = |kind: usize| {
+            self.sums[kind] + self.by_square[kind].iter().map(|&n| u64::from(n)).sum::<u64>()
+        };
+        [of(0), of(1), of(2)]
+    }
+
+    fn add(&mut self, other: &RowTally) {
+        self.sums.iter_mut().zip(other.counted()).for_each(|(sum, n)| *sum += n);
+        self.all += other.all;
+        let [wins, losses] = &mut self.longest;
+        wins.iter_mut().zip(&other.longest[0]).for_each(|(own, &code)| *own = code.min(*own));
+        losses.iter_mut().zip(&other.longest[1]).for_each(|(own, &code)| *own = code.max(*own));
+    }
+
+    fn add_to(&self, turn: Color, counts: &mut IndexCounts) {
+        let [wins, losses, illegal] = self.counted();
+        let longest_win = self.longest[0].iter().min().copied().unwrap_or(WON);
+        let longest_loss = self.longest[1].iter().max().copied().unwrap_or(0);
+        let draws = self.all - wins - losses - illegal;
+        for (code, n) in [(0, illegal), (DRAWN, draws), (longest_win, wins), (longest_loss, losses)]
+        {
+            if n > 0 {
+                counts.add(code.value(), turn, n);
+            }
         }
     }
 }
+
+/// For every set of squares of a rank all bits on these, byte by byte.
+static RANKS: [[u8; 8]; 256] = {
+    let mut masks = [[0; 8]; 256];
+    let mut set = 0;
+    while set < 256 {
+        let mut square = 0;
+        while square < 8 {
+            masks[set][square] = if set >> square & 1 != 0 { u8::MAX } else { 0 };
+            square += 1;
+        }
+        set += 1;
+    }
+    masks
+};
 
 /// What is counted of stored distances: of even and of odd indices wins, losses and positions with
 /// the player not to move in check; the smallest and the largest.
@@ -221,4 +313,38 @@ pub(super) fn like_orders(layout: &Layout) -> u64 {
         orders *= movers[..=m].iter().filter(|o| *o == mover).count() as u64;
     }
     orders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whole rows, and code by code.
+    #[test]
+    fn rows_are_counted_as_codes_one_by_one() {
+        let mut random = fastrand::Rng::with_seed(12);
+        for kinds in [3_u8, 40, u8::MAX] {
+            let [mut first, mut second] = [Histogram::new::<u8>(), Histogram::new::<u8>()];
+            let mut one_by_one = Histogram::new::<u8>();
+            // More rows than a count of a byte holds.
+            for number in 0..1000 {
+                let row: [u8; 64] =
+                    std::array::from_fn(|_| random.u8(..kinds).wrapping_mul(77).wrapping_add(128));
+                let squares = random.u64(..) | random.u64(..);
+                let rows = if number % 3 == 0 { &mut first } else { &mut second };
+                rows.count_row(&row, squares);
+                for square in (0..64).filter(|square| squares >> square & 1 != 0) {
+                    one_by_one.count::<u8>(usize::from(row[square]), square);
+                }
+            }
+            let rows = first.with(&second);
+            for turn in [Color::White, Color::Black] {
+                let [mut found, mut expected] = [IndexCounts::default(); 2];
+                rows.add_to::<u8>(turn, &mut found);
+                one_by_one.add_to::<u8>(turn, &mut expected);
+                assert_eq!(found, expected);
+                assert!(expected.legal > 10_000 && expected.white_wins > 1000);
+            }
+        }
+    }
 }

@@ -118,9 +118,6 @@ impl<'a> Stretches<'a> {
     }
 }
 
-/// With more positions in a row it is faster to count all of its squares, and take out the others.
-const WORTH_A_ROW: usize = 24;
-
 /// What is counted while entries are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counting {
@@ -512,9 +509,11 @@ impl<W: Code, E: EntryPlaces<W>> Writer<'_, '_, W, E> {
         if run.in_row
             && let Some(row) = row.first_chunk::<64>()
         {
-            if COUNT && !E::STORES && run.len() > WORTH_A_ROW {
-                let number = |square: usize| W::convert(row[square & 63]).number() & (NUMBERS - 1);
-                met.count_all_but::<W>(number, run.others());
+            if COUNT && !E::STORES && !C::WIDE {
+                let bytes = bytemuck::cast_slice::<C, u8>(row);
+                if let Some(bytes) = bytes.first_chunk() {
+                    met.count_row(bytes, run.places());
+                }
                 return;
             }
             for (i, square) in run.squares().enumerate() {

@@ -89,11 +89,15 @@ impl Run<'_> {
         bits_of(self.lanes).map(move |square| image[usize::from(square) & 63])
     }
 
-    /// The other places of its row.
+    /// The places of all positions in their row, if that has 64.
     #[inline(always)]
-    pub(super) fn others(&self) -> impl Iterator<Item = usize> {
-        let image = self.image;
-        bits_of(!self.lanes).map(move |square| image[usize::from(square) & 63])
+    pub(super) fn places(&self) -> u64 {
+        // Mostly the others are fewer. The images of all squares are all places.
+        let of = |squares| {
+            let places = bits_of(squares).map(|square| self.image[usize::from(square) & 63]);
+            places.fold(0_u64, |set, place| set | 1 << (place & 63))
+        };
+        if self.len() > 32 { !of(!self.lanes) } else { of(self.lanes) }
     }
 
     /// Index and place of every position.
