@@ -179,12 +179,14 @@ impl Table {
         let smaller = Smaller::with_foreign(&self.inner, &folders, &source, &foreign)?;
         let usual = check::VerifyExtent::default();
         let shared = self.reading.shared().cloned();
-        let most = shared.as_ref().map_or(0, |shared| shared.room()).max(usual.memory);
+        // What is kept of others makes room when it is needed, or serves this table, too.
+        let [most, held] = shared.as_ref().map_or([0; 2], |shared| [shared.room(), shared.bytes()]);
+        let most = most.max(usual.memory);
         let how = check::VerifyExtent {
             sample: options.sample,
             syzygy: options.syzygy.clone(),
             memory: self.reading.whole().unwrap_or_else(|| {
-                available_memory().map_or(usual.memory, |free| most.min(free / 2))
+                available_memory().map_or(usual.memory, |free| most.min((free + held) / 2))
             }),
             shared,
             progress: Some(&tell),
@@ -249,15 +251,15 @@ impl Table {
     }
 }
 
-/// The most memory for values of tables that are kept for further ones.
-const MOST_SHARED: u64 = 7 << 30;
+/// The memory for values of tables that are kept for further ones, where it is not known how much
+/// is free.
+const SHARED: u64 = 7 << 28;
 
 /// The same options for several tables that are verified one after the other: what they lean on and
 /// lead to is decoded once, as long as there is memory for it.
 pub fn sharing(reading: ReadOptions) -> ReadOptions {
-    let room = reading.whole().unwrap_or_else(|| {
-        available_memory().map_or(MOST_SHARED / 4, |free| MOST_SHARED.min(free / 2))
-    });
+    let room =
+        reading.whole().unwrap_or_else(|| available_memory().map_or(SHARED, |free| free / 2));
     reading.sharing(Arc::new(SharedValues::new(room)))
 }
 

@@ -309,11 +309,11 @@ impl<'a> ValueRows<'a> {
     }
 }
 
-/// Reads the values of a complete ending with distances of a byte; none if it is no such table, or
-/// they do not fit into so many bytes.
+/// Reads values of so many sides to move of a complete ending with distances of a byte; none if it
+/// is no such table, or they do not fit into so many bytes.
 pub(crate) fn read_values(
     table: &Table,
-    room: u64,
+    (sides, room): (usize, u64),
     read: impl FnOnce() -> Result<Arc<TableValues>, TableError>,
 ) -> Option<Result<Arc<TableValues>, TableError>> {
     let codec = table.codec();
@@ -322,23 +322,31 @@ pub(crate) fn read_values(
         && (2..=8).contains(&codec.bits())
         && has_rows(table.space())
         && !table.pieces().iter().any(ListedPiece::is_restricted);
-    (is_whole && expected_bytes(table) <= room).then(read)
+    (is_whole && expected_bytes(table).saturating_mul(sides as u64) <= room).then(read)
 }
 
-/// The memory that the values of a complete ending take, about.
+/// The memory that the values of a side to move of a complete ending take, at most.
 fn expected_bytes(table: &Table) -> u64 {
-    let space = table.space();
-    let count = |pawns: bool| {
-        table.pieces().iter().filter(move |p| (p.role == Role::Pawn) == pawns).count() as u32
-    };
+    let pieces = table.pieces();
+    let pawns = Color::ALL.map(|color| {
+        pieces.iter().filter(|p| p.role == Role::Pawn && p.color == color).count() as u64
+    });
+    let pawn_count = pawns.iter().sum::<u64>();
     // Like men have both orders, kings on the diagonal a place for each of them, and pairs of
     // squares are left in on which two stand.
-    let places = 64_u64.saturating_pow(count(false));
-    match count(true) {
-        0 => 2 * places / 64 / 64 * 462,
-        1 => 2 * places * 24,
-        _ => space.size().saturating_mul(2),
+    let places = 64_u64.saturating_pow((pieces.len() as u64 - pawn_count) as u32);
+    if pawn_count == 0 {
+        return places / 64 / 64 * 462;
     }
+    // Of two that are mirrored left and right there is one; some are their own image.
+    let ways = |squares, of: [u64; 2]| of.map(|n| choices(squares, n)).into_iter().product::<u64>();
+    let own_image = pawns.iter().all(|n| n % 2 == 0).then(|| ways(24, pawns.map(|n| n / 2)));
+    places.saturating_mul((ways(48, pawns) + own_image.unwrap_or(0)) / 2)
+}
+
+/// In how many ways some of these squares can be chosen.
+fn choices(squares: u64, some: u64) -> u64 {
+    (0..some).fold(1, |ways, taken| ways * (squares - taken) / (taken + 1))
 }
 
 /// The codes of a side to move of positions that are turned like that.

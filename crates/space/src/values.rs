@@ -474,7 +474,7 @@ impl TableValues {
 
     /// The value of a position: squares of the movers in layout order, pawns, side to move, the
     /// square jumped over by a pawn that has just made a double step. None if its slice is not
-    /// solved.
+    /// solved, or has no values of that side to move.
     pub fn value(
         &self,
         movers: &[u8],
@@ -496,7 +496,7 @@ impl TableValues {
         let right = en_passant.map(|s| symmetry.apply_index(s));
         let with_right = right.and_then(|s| slice.en_passant.iter().find(|e| e.square == s));
         let codes = with_right.map_or(&slice.codes[side(turned)], |e| &e.codes);
-        Some(codes.value(offset))
+        (offset < codes.len()).then(|| codes.value(offset))
     }
 
     /// The size in memory of what is solved, in bytes.

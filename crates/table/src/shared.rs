@@ -50,12 +50,21 @@ impl SharedValues {
         self.held().iter().map(|held| held.path.clone()).collect()
     }
 
-    /// All values of a table, exactly; see [`Table::exact_values`].
+    /// The bytes that are held now.
+    pub fn bytes(&self) -> u64 {
+        self.held().iter().map(|held| held.bytes).sum()
+    }
+
+    /// Values of a table, exactly: at least those that are wanted. See [`Table::exact_values`].
     ///
     /// # Errors
     /// As there.
-    pub fn of(&self, table: &Table, stop: &Stop) -> Result<Arc<TableValues>, TableError> {
-        self.of_file(table, &Wanted::all(), |wanted| table.exact_values(wanted, stop))
+    pub fn of(
+        &self,
+        (table, wanted): (&Table, &Wanted),
+        stop: &Stop,
+    ) -> Result<Arc<TableValues>, TableError> {
+        self.of_file(table, wanted, |wanted| table.exact_values(wanted, stop))
     }
 
     /// Values of what `open` gives, which is the table again: at least those that are wanted.

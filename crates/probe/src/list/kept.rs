@@ -90,12 +90,12 @@ impl ReadValues {
         (room, shared): (u64, Option<&SharedValues>),
     ) -> Option<ValueRows<'_>> {
         let read = || match shared {
-            Some(shared) => shared.of(table, &Stop::default()),
+            Some(shared) => shared.of((table, &Wanted::all()), &Stop::default()),
             None => table.exact_values(&Wanted::all(), &Stop::default()).map(Arc::new),
         };
         // What is wrong with a table is told of its entries.
         let fits = |values: &Arc<TableValues>| values.bytes() as u64 <= room;
-        let values = self.0.get_or_init(|| read_values(table, room, read)?.ok().filter(fits));
+        let values = self.0.get_or_init(|| read_values(table, (2, room), read)?.ok().filter(fits));
         let values = values.as_ref()?;
         ValueRows::new(table.pieces(), values)
     }

@@ -87,7 +87,7 @@ impl<'a> LoadedTable<'a> {
         let size = table.space().size();
         let bytes = if table.codec().bits() > 8 { 2 * size } else { size };
         let left = memory.checked_sub(bytes);
-        let values = left.and_then(|left| values_of(table, left, shared));
+        let values = left.and_then(|left| values_of((table, &Wanted::all()), left, shared));
         let Some(values) = values else { return LoadedTable::new(table, memory) };
 
         // Positions with rights to take en passant, and moves that give them, are found by entries;
@@ -114,13 +114,14 @@ impl<'a> LoadedTable<'a> {
         Ok(loaded)
     }
 
-    /// The same of a table behind moves: its values alone, if it is a complete ending.
+    /// The same of a table behind moves: its values alone, as far as they are wanted, if it is a
+    /// complete ending.
     pub(super) fn behind(
-        table: &'a Table,
+        (table, wanted): (&'a Table, &Wanted),
         memory: &mut u64,
         shared: &SharedValues,
     ) -> Result<LoadedTable<'a>, TableError> {
-        let Some(values) = values_of(table, *memory, shared) else {
+        let Some(values) = values_of((table, wanted), *memory, shared) else {
             return LoadedTable::new(table, memory);
         };
         *memory = memory.saturating_sub(values.bytes() as u64);
@@ -287,8 +288,14 @@ fn value_in(table: &Table, values: &TableValues, placement: &Placement) -> Optio
     values.value(squares.get(..movers.len())?, pawns, color(placement.turn), en_passant)
 }
 
-/// The values by rows, if there is room for them. Where something is wrong with a table, that is
-/// told of its entries.
-fn values_of(table: &Table, room: u64, shared: &SharedValues) -> Option<Arc<TableValues>> {
-    read_values(table, room, || shared.of(table, &Stop::default()))?.ok()
+/// The values by rows, as far as they are wanted, if there is room for them. Where something is
+/// wrong with a table, that is told of its entries.
+fn values_of(
+    (table, wanted): (&Table, &Wanted),
+    room: u64,
+    shared: &SharedValues,
+) -> Option<Arc<TableValues>> {
+    let sides = wanted.sides.iter().filter(|&&side| side).count();
+    let read = || shared.of((table, wanted), &Stop::default());
+    read_values(table, (sides, room), read)?.ok()
 }

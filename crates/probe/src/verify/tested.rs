@@ -9,7 +9,7 @@ use hoffman_board::{
 };
 use hoffman_control::{Claims, PruneEffect};
 use hoffman_table::foreign::syzygy::SyzygyFolders;
-use hoffman_table::rows::has_rows;
+use hoffman_table::rows::{Wanted, has_rows};
 use hoffman_table::{EntryValue, RawEntry, SharedValues, Table, TableError};
 
 use super::loaded::LoadedTable;
@@ -113,13 +113,17 @@ impl<'a> TestedTable<'a> {
         };
         let room = if is_unpacked(table) { &mut memory } else { &mut none };
         let main = LoadedTable::under_test(table, room, &shared)?;
+        let own = Material::from_men(table.pieces().iter().map(|p| (p.color, p.role)));
+        let behind = Wanted::behind(&own, [true; 2]);
         let mut holders: Vec<(Material, Vec<Holder>)> = Vec::new();
         let mut loaded = Vec::new();
 
         for (number, other) in smaller.tables.iter().enumerate() {
             let room = if is_unpacked(other) { &mut memory } else { &mut none };
-            loaded.push(LoadedTable::behind(other, room, &shared)?);
             let ending = Material::from_men(other.pieces().iter().map(|p| (p.color, p.role)));
+            // What is wanted of an ending that no move leads to is not known.
+            let wanted = behind.get(&ending.normalized().0).cloned().unwrap_or_else(Wanted::all);
+            loaded.push(LoadedTable::behind((other, &wanted), room, &shared)?);
             for (swapped, ending) in [(false, ending), (true, ending.swapped())] {
                 let named = is_named_so(other, table, swapped);
                 let holder = Holder { number, swapped, named };
@@ -137,7 +141,7 @@ impl<'a> TestedTable<'a> {
             holders,
             has_lines: has_rows(table.space()) && table.space().has_side_bit(),
             absent: &smaller.absent,
-            own: Material::from_men(table.pieces().iter().map(|p| (p.color, p.role))),
+            own,
             syzygy: open_syzygy(table, options)?,
             prunes: ByColor::new_with(|color| prunes_of(table, color)),
             claims: table.claims(),

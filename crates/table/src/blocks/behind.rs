@@ -116,8 +116,11 @@ impl TablesBehind {
         // would stay there with one of the family.
         let values = tables.iter().map(|(table, wanted)| match shared(table) {
             Some(shared) => {
-                // Who asks next wants other promoted men, on whatever squares.
-                let wanted = Wanted { on_edge: Vec::new(), ..wanted.clone() };
+                let mut wanted = wanted.clone();
+                if !table.pieces().iter().any(|piece| piece.role == Role::Pawn) {
+                    // Who asks next wants other promoted men, on a border that is half the board.
+                    wanted.on_edge.clear();
+                }
                 shared.of_another((table, &wanted), stop, || self.open_again(table.path()))
             }
             None if table.is_of_blocks() => {
