@@ -186,7 +186,8 @@ impl Table {
             sample: options.sample,
             syzygy: options.syzygy.clone(),
             memory: self.reading.whole().unwrap_or_else(|| {
-                available_memory().map_or(usual.memory, |free| most.min((free + held) / 2))
+                let room = |free: u64| most.min(free.saturating_add(held) / 2);
+                available_memory().map_or(usual.memory, room)
             }),
             shared,
             progress: Some(&tell),

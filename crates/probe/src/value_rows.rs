@@ -340,8 +340,10 @@ fn expected_bytes(table: &Table) -> u64 {
     }
     // Of two that are mirrored left and right there is one; some are their own image.
     let ways = |squares, of: [u64; 2]| of.map(|n| choices(squares, n)).into_iter().product::<u64>();
-    let own_image = pawns.iter().all(|n| n % 2 == 0).then(|| ways(24, pawns.map(|n| n / 2)));
-    places.saturating_mul((ways(48, pawns) + own_image.unwrap_or(0)) / 2)
+    let are_even = pawns.iter().all(|n| n % 2 == 0);
+    let own_image = if are_even { ways(24, pawns.map(|n| n / 2)) } else { 0 };
+    let structures = ways(48, pawns) + own_image;
+    places.saturating_mul(structures / 2)
 }
 
 /// In how many ways some of these squares can be chosen.
