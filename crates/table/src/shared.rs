@@ -11,7 +11,7 @@ use crate::rows::Wanted;
 use crate::stop::Stop;
 
 /// The values of tables that were read as a whole, up to so many bytes: what was not asked for
-/// longest goes first.
+/// longest goes first, of what nobody is using.
 #[derive(Debug)]
 pub struct SharedValues {
     room: u64,
@@ -125,15 +125,54 @@ impl SharedValues {
         Some(values)
     }
 
+    /// What somebody is using stays: to give it up frees no memory.
     fn shrink(held: &mut Vec<HeldValues>, room: u64) {
         let mut all = held.iter().map(|held| held.bytes).sum::<u64>();
-        while all > room && !held.is_empty() {
-            all -= held.remove(0).bytes;
-        }
+        held.retain(|held| {
+            let stays = all <= room || Arc::strong_count(&held.values) > 1;
+            all -= if stays { 0 } else { held.bytes };
+            stays
+        });
     }
 
     /// No code panics while it holds the lock.
     fn held(&self) -> MutexGuard<'_, Vec<HeldValues>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hoffman_board::{Color, Material, Role};
+
+    const KINGS: [(Color, Role); 2] = [(Color::White, Role::King), (Color::Black, Role::King)];
+
+    fn held(name: &str, bytes: u64) -> HeldValues {
+        HeldValues {
+            path: PathBuf::from(name),
+            fingerprint: None,
+            wanted: Wanted::all(),
+            bytes,
+            values: Arc::new(TableValues::new(Material::from_men(KINGS), [])),
+        }
+    }
+
+    #[test]
+    fn what_is_in_use_stays_and_the_oldest_of_the_others_goes() {
+        let shared = SharedValues::new(100);
+        shared.held().extend([held("used", 40), held("old", 30), held("new", 30)]);
+        let in_use = Arc::clone(&shared.held()[0].values);
+
+        let names = |shared: &SharedValues| {
+            shared.paths().iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
+        };
+        shared.make_room(20);
+        assert_eq!((names(&shared), shared.bytes()), (vec!["used".into(), "new".into()], 70));
+        shared.make_room(100);
+        assert_eq!(names(&shared), ["used"]);
+        drop(in_use);
+        shared.make_room(100);
+        assert_eq!((names(&shared).len(), shared.bytes()), (0, 0));
     }
 }
