@@ -325,7 +325,8 @@ pub(crate) fn read_values(
     (is_whole && expected_bytes(table).saturating_mul(sides as u64) <= room).then(read)
 }
 
-/// The memory that the values of a side to move of a complete ending take, at most.
+/// The memory that the values of a side to move of a complete ending take, but for those of
+/// positions with rights to take en passant, which are few.
 fn expected_bytes(table: &Table) -> u64 {
     let pieces = table.pieces();
     let pawns = Color::ALL.map(|color| {

@@ -24,7 +24,7 @@ use hoffman_board::{
     Rank, Role, Square, Symmetry,
 };
 use hoffman_table::EntryValue;
-use hoffman_table::rows::{EntryRow, ExchangedSlots, RowPlace, by_symmetry, has_rows};
+use hoffman_table::rows::{EntryRow, ExchangedSlots, RANK_BYTES, RowPlace, by_symmetry, has_rows};
 
 use super::VerifyError;
 use super::men::SlotMove;
@@ -119,25 +119,10 @@ impl SquareCounts {
 fn others(squares: Bitboard) -> [u8; 64] {
     let mut others = [0; 64];
     for (rank, set) in others.as_chunks_mut().0.iter_mut().zip(squares.0.to_le_bytes()) {
-        *rank = OTHERS[usize::from(set)];
+        *rank = RANK_BYTES[usize::from(!set)];
     }
     others
 }
-
-/// For every set of squares of a rank all bits of the others, byte by byte.
-static OTHERS: [[u8; 8]; 256] = {
-    let mut masks = [[0; 8]; 256];
-    let mut set = 0;
-    while set < 256 {
-        let mut square = 0;
-        while square < 8 {
-            masks[set][square] = if set >> square & 1 == 0 { NONE } else { 0 };
-            square += 1;
-        }
-        set += 1;
-    }
-    masks
-};
 
 /// A move of a man who stands on the same square in the whole row.
 #[derive(Clone, Copy)]

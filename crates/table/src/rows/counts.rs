@@ -130,7 +130,7 @@ impl RowTally {
         let ranks = codes.as_chunks_mut::<8>().0.iter_mut().zip(row.as_chunks::<8>().0);
         for ((codes, row), set) in ranks.zip(squares.to_le_bytes()) {
             // What is left out looks like a draw, which is counted by what is not.
-            let mask = u64::from_le_bytes(RANKS[usize::from(set)]);
+            let mask = u64::from_le_bytes(RANK_BYTES[usize::from(set)]);
             let rest = !mask & u64::from_le_bytes([DRAWN; 8]);
             *codes = (u64::from_le_bytes(*row) & mask | rest).to_le_bytes();
         }
@@ -191,7 +191,7 @@ impl RowTally {
 }
 
 /// For every set of squares of a rank all bits on these, byte by byte.
-static RANKS: [[u8; 8]; 256] = {
+pub static RANK_BYTES: [[u8; 8]; 256] = {
     let mut masks = [[0; 8]; 256];
     let mut set = 0;
     while set < 256 {

@@ -42,7 +42,7 @@ use self::squares::pawn_placements;
 use self::walk::Portion;
 use crate::index::IndexSpace;
 
-pub use counts::IndexCounts;
+pub use counts::{IndexCounts, RANK_BYTES};
 pub use decode::{DecodeError, ReadEntries, decode, decode_in};
 pub use distances::{Distances, StoredDistances};
 pub use encode::{Stretches, encode, encode_in};

@@ -5,8 +5,8 @@
 //! two share nothing: what is wrong there must not be found right here.
 
 use hoffman_board::{Bitboard, Role};
+use hoffman_table::rows::RANK_BYTES;
 
-use super::OTHERS;
 use crate::value_rows::{bytes_of, transpose, words_of};
 
 /// A board of bytes: a word for each rank, the a-file lowest.
@@ -24,7 +24,7 @@ pub(super) fn least_reached(role: Role, codes: &[u8; 64], occupied: Bitboard) ->
         Role::Knight => steps(&ranks, &mut least, &[(1, 2), (1, -2), (2, 1), (2, -1)]),
         Role::Bishop | Role::Rook | Role::Queen => {
             let men = occupied.0.to_le_bytes();
-            let men = men.map(|rank| u64::from_le_bytes(OTHERS[usize::from(!rank)]));
+            let men = men.map(|rank| u64::from_le_bytes(RANK_BYTES[usize::from(rank)]));
             if role != Role::Bishop {
                 lines::<0>(&ranks, &men, &mut least);
                 let (mut turned, mut men, mut across) = (ranks, men, [NOTHING; 8]);
