@@ -65,7 +65,7 @@ pub struct EncodeOptions {
     pub outcomes: Sides,
     /// Whether the table may lean on those behind its exits.
     pub exits: bool,
-    /// Rows of a tile: 8, 16, 32 or 64. Fewer are read faster, more are smaller.
+    /// Rows of a tile: a power of two up to 64. Fewer are read faster, more are smaller.
     pub rows: u8,
     /// What models may ask.
     pub tests: ModelTests,

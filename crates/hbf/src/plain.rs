@@ -4,6 +4,7 @@
 //! To a reader such a model is one like any other; this is a shorter way to the same values.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::code::{Code, squares_where};
 use crate::model::Model;
@@ -41,7 +42,12 @@ pub(crate) struct PlainLeaves {
     root: u16,
     /// Leaves by answer, for who decodes many tiles.
     table: OnceLock<Vec<u16>>,
+    /// Of some answers the upper bits, with the one above them, and the leaf, for who decodes few.
+    remembered: Box<[AtomicU32]>,
 }
+
+/// The log of how many leaves are remembered.
+const REMEMBERED: usize = 12;
 
 impl PlainLeaves {
     /// None if the tree has other tests.
@@ -50,7 +56,8 @@ impl PlainLeaves {
         let bit = |test: u16| plain.iter().position(|&other| other == usize::from(test));
         let nodes = tree.nodes().map(|(test, children)| Some((bit(test)? as u8, children)));
         let nodes = nodes.collect::<Option<Vec<_>>>()?;
-        Some(PlainLeaves { nodes, root: tree.root(), table: OnceLock::new() })
+        let remembered = (0..1 << REMEMBERED).map(|_| AtomicU32::new(0)).collect();
+        Some(PlainLeaves { nodes, root: tree.root(), table: OnceLock::new(), remembered })
     }
 
     /// Makes a table of leaves, of four megabytes: for a few tiles it is not worth it.
@@ -83,7 +90,22 @@ impl PlainLeaves {
         self.nodes.get(usize::from(at))
     }
 
+    /// The leaf of an answer, which mostly was asked for before.
     #[inline]
+    fn find(&self, answer: usize) -> usize {
+        // The place and the upper bits of an answer together tell all of it.
+        let place = (answer ^ answer >> (BITS - REMEMBERED)) & ((1 << REMEMBERED) - 1);
+        let tag = (answer >> REMEMBERED | 1 << (BITS - REMEMBERED)) as u32;
+        let Some(place) = self.remembered.get(place) else { return 0 };
+        let found = place.load(Ordering::Relaxed);
+        if found >> 16 == tag {
+            return usize::from(found as u16);
+        }
+        let leaf = self.walk(answer);
+        place.store(tag << 16 | leaf as u32, Ordering::Relaxed);
+        leaf
+    }
+
     fn walk(&self, answer: usize) -> usize {
         let mut at = self.root;
         while let Some(&(bit, [zero, one])) = self.nodes.get(usize::from(at)) {
@@ -147,7 +169,7 @@ pub(crate) fn visit_cells<V: PlainVisitor>(
                 let leaf = |answer: usize| table.get(answer).map_or(0, |&leaf| usize::from(leaf));
                 visit.cells(rows, leaf, visitor);
             }
-            None => visit.cells(rows, |answer| leaves.walk(answer), visitor),
+            None => visit.cells(rows, |answer| leaves.find(answer), visitor),
         }
         rows.set_codes(row, visit.own_row());
     }
@@ -364,13 +386,17 @@ mod tests {
     #[test]
     fn plain_models_are_read_as_others_are() {
         let mut random = fastrand::Rng::with_seed(8);
-        for (name, order, rows) in
-            [("KRvK", &[0][..], 1), ("KNNvKN", &[2, 0, 1], 16), ("KRPvKQ", &[1, 2, 0], 32)]
-        {
+        for (name, order, rows) in [
+            ("KRvK", &[0][..], 1),
+            ("KNNvKN", &[2, 0, 1], 16),
+            ("KNPvKN", &[0, 2, 1], 4),
+            ("KRPvKQ", &[1, 2, 0], 32),
+        ] {
             let material = Material::parse(name).expect("an ending");
             let space = Space::new(&material, order, rows).expect("a space");
             let stream = Stream { space: &space, turn: Color::Black, outcomes: false };
-            let numbers: Vec<u64> = (0..100).map(|_| random.u64(0..space.tiles())).collect();
+            let count = if rows == 4 { 400 } else { 100 };
+            let numbers: Vec<u64> = (0..count).map(|_| random.u64(0..space.tiles())).collect();
             let tiles: Vec<_> =
                 numbers.iter().map(|&n| (n, TileValues::made_up(&space, &mut random))).collect();
             let mut desk = Desk::new();

@@ -61,7 +61,7 @@ fn a_tile_of_any_number_of_rows_and_several_threads_give_the_same_answers() {
     let mut random = fastrand::Rng::with_seed(3);
     let positions: Vec<_> =
         (0..1000).map(|_| random_position(&ending("KNvKN"), &mut random)).collect();
-    for rows in [1, 8, 64] {
+    for rows in [1, 4, 8, 64] {
         let alone = EncodeOptions { rows, exits: false, ..both() };
         let one = written("KNvKN", &source, &alone);
         if rows == 8 {

@@ -165,7 +165,7 @@ fn made_up(folder: &Path) -> Vec<Position> {
     }
     write_to(folder, "KRvK", &MadeUp { scale: 150 }, &EncodeOptions { rows: 1, ..alone.clone() });
     write_to(folder, "KPvK", &source, &alone);
-    let plain = EncodeOptions { tests: ModelTests::Plain, ..alone };
+    let plain = EncodeOptions { tests: ModelTests::Plain, rows: 4, ..alone };
     write_to(folder, "KPvKP", &source, &plain);
     // The program spells the names of its tables in small letters.
     std::fs::rename(folder.join("KPvKP.hbf"), folder.join("kpkp.hbf")).expect("a file");

@@ -27,14 +27,11 @@ use crate::writer::{WriteError, WriteProblem};
 /// The log of how many entries a tile has.
 const TILE: u8 = 14;
 
-/// Rows of a tile of cells: a cold probe decodes half of it. With more of them files are smaller.
-const ROWS: u8 = 16;
-const ROWS_IF_SMALL: u8 = 32;
-
 /// What is stored of a complete ending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// Both sides to move, leaning on no other table but for captures en passant.
+    /// Both sides to move, leaning on no other table but for captures en passant; to be read in as
+    /// little time as possible.
     #[default]
     Fast,
     /// The side to move that takes less room, leaning on the tables behind captures and promotions.
@@ -105,6 +102,17 @@ impl CellStreams {
     /// Whether that is what only files of complete endings can have.
     pub fn needs_cells(self) -> bool {
         self.profile.leans() || self.content == Content::Both
+    }
+
+    /// Rows of a tile of cells, of which a cold probe decodes half, and what models may ask. With
+    /// more of either files are smaller, and are read more slowly.
+    const fn shape(self) -> (u8, ModelTests) {
+        match (self.profile, self.content) {
+            (Profile::Fast, Content::Distances | Content::Both) => (4, ModelTests::Plain),
+            (Profile::Fast, Content::Outcomes) | (Profile::Paired, _) => (16, ModelTests::All),
+            (Profile::Small, _) => (32, ModelTests::Plain),
+            (Profile::Smallest, _) => (32, ModelTests::All),
+        }
     }
 
     /// Bytes of memory that the writer needs beside the values, for an ending of so many men with
@@ -319,7 +327,7 @@ impl CellFile<'_> {
             material.ok_or(EncodeError::Entries("the men of the table are no ending"))?;
         let CellStreams { profile, content } = self.streams;
         let sides = profile.sides();
-        let rows = if sides == Sides::Smaller { ROWS_IF_SMALL } else { ROWS };
+        let (rows, tests) = self.streams.shape();
         let (distances, outcomes) = match content {
             Content::Distances => (sides, Sides::Neither),
             Content::Both => (sides, sides),
@@ -331,7 +339,7 @@ impl CellFile<'_> {
             outcomes,
             exits: profile.leans(),
             rows: if material.men().len() > 1 { rows } else { 1 },
-            tests: if profile == Profile::Small { ModelTests::Plain } else { ModelTests::All },
+            tests,
             training: training(positions as u64, profile),
         };
         let texts = Texts { info: None, control: Some(self.header), pawns: None };
