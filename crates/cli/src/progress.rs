@@ -260,13 +260,19 @@ impl Bar {
         self.shared.bar.suspend(f)
     }
 
-    /// That many of so many are done.
-    fn set(&self, done: u64, total: u64) {
+    /// Of the entries of a table that many are done, and so many of the tables before it, of all.
+    pub(crate) fn entries(&self, done: u64, before: u64, total: u64) {
         let mut state = self.shared.state();
-        (state.done, state.total) = (done, total);
+        (state.done, state.total) = (before + done, total);
+        // What a table leads to is read before its first entry is looked at.
+        let phase = if done == 0 { "reading the tables behind" } else { "" };
+        let is_new = std::mem::replace(&mut state.phase, phase) != phase;
         drop(state);
+        if is_new {
+            self.shared.show();
+        }
         self.shared.bar.set_length(total);
-        self.shared.bar.set_position(done);
+        self.shared.bar.set_position(before + done);
     }
 
     /// Takes down how a run ended, and passes that on.
@@ -329,7 +335,7 @@ impl Bar {
             }
             Event::Skipped { work } => self.skip(work),
             Event::Finished { .. } => self.shared.state().finished += 1,
-            Event::Entries { done, total } => self.set(done, total),
+            Event::Entries { done, total } => self.entries(done, 0, total),
             Event::Notice { text } => self.suspend(|| note(&text)),
             _ => {}
         }

@@ -3,13 +3,14 @@
 //! The figures are estimates from what other tables have cost per position and per index; the
 //! constants say where they come from.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use hoffman_board::{Format, Material};
 use hoffman_control::ControlFile;
 use hoffman_plan::{EndingJob, Graph, Resources};
 use hoffman_solve::{BlockShare, Method};
-use hoffman_space::TableValues;
+use hoffman_space::{Layout, TableValues};
 use hoffman_store::folder_of;
 use hoffman_table::blocks::{CellStreams, Content, Profile, has_cells, has_suffix};
 use serde::Serialize;
@@ -21,7 +22,8 @@ use crate::memory::free_disk;
 use crate::numbering::Numbering;
 use crate::progress::Silent;
 use crate::room::{OWN, bounded_budget, least_memory};
-use crate::workplace::Workplace;
+use crate::values::{is_quickly_solved, wanted_of_job};
+use crate::workplace::{Memory, Workplace};
 
 /// From how many bytes of values on it is worth looking whether the disk has room for all files.
 pub(crate) const LASTING: u64 = 1 << 30;
@@ -39,6 +41,10 @@ const FROM_DISK: f64 = 2.5;
 /// The same with propagation tables. Measured: 14 for KRRvKR, five times as long as by sweeps for
 /// KQQvKQQ in 1 GB.
 const WITH_PROPTABLES: f64 = 18.0;
+/// What the process takes beside what is reckoned: models of a file, threads, freed memory that the
+/// allocator keeps.
+const BESIDE: u64 = 256 << 20;
+
 /// The share of the memory needed that endings without pawns take, typically: little where almost
 /// all is drawn. Measured over five-man endings: from 0.5 to 1, with pawns about 1.
 const USED: f64 = 0.72;
@@ -65,7 +71,7 @@ const SMALL_CELLS: CellCost = CellCost { typically: 0.05, at_most: 0.22, nanosec
 const SMALLEST_CELLS: CellCost = CellCost { typically: 0.045, at_most: 0.2, nanoseconds: 100.0 };
 /// Those of outcomes alone, measured over endings of three to five men: 0.011 bytes, 0.03 at most;
 /// and small ones 0.0023, 0.012 at most.
-const FAST_OUTCOMES: CellCost = CellCost { typically: 0.011, at_most: 0.05, nanoseconds: 90.0 };
+const FAST_OUTCOMES: CellCost = CellCost { typically: 0.016, at_most: 0.075, nanoseconds: 30.0 };
 const SMALL_OUTCOMES: CellCost = CellCost { typically: 0.0035, at_most: 0.035, nanoseconds: 15.0 };
 const SMALLEST_OUTCOMES: CellCost = CellCost { typically: 0.003, at_most: 0.03, nanoseconds: 60.0 };
 /// Both sides, leaning on smaller tables.
@@ -330,6 +336,82 @@ pub(crate) fn memory_of_group(
     (own + read.map(|at| values_of_ending(graph, at, format)).sum::<u64>()) / 5 * 6
 }
 
+/// The memory that an ending needs if all that it needs is read from files, in bytes.
+pub(crate) fn memory_of_job(graph: &Graph<EndingJob>, at: usize, workplace: &Workplace) -> u64 {
+    let inputs = memory_of_inputs(graph, at, workplace);
+    let own = memory_of_endings(graph, &[at], (true, workplace.format()));
+    let writing = writing_of_ending(graph, at, workplace);
+    let needed = inputs.reading.max(inputs.values + writing) + own + OWN;
+    // Who is given less than it takes is killed.
+    needed / 6 * 7
+}
+
+/// Bytes of memory that the inputs of a node take.
+struct InputMemory {
+    /// While their values are brought into memory.
+    reading: u64,
+    /// Their values.
+    values: u64,
+}
+
+/// What the inputs of a node take: of each the slices and sides that moves lead to, while they are
+/// read the entries of the one in hand, and all that is behind those that are solved.
+fn memory_of_inputs(graph: &Graph<EndingJob>, at: usize, workplace: &Workplace) -> InputMemory {
+    let node = &graph.nodes[at];
+    let wanted = wanted_of_job(&node.source);
+    // Whether the files lean on each other, as this one would.
+    let lean = workplace.leans(&node.output);
+    let is_solved = |&at: &usize| lean && is_quickly_solved(&graph.nodes[at].source.material);
+    let values = |at: usize| {
+        let needed = &graph.nodes[at];
+        if is_solved(&at) {
+            return needed.positions();
+        }
+        let wanted = wanted.get(&needed.source.material);
+        let sides = wanted.map_or([true; 2], |w| w.sides);
+        let side = match wanted.and_then(|w| w.structures.as_ref()) {
+            // With their images: about half of them are slices.
+            Some(structures) => {
+                let layout = Layout::new(&needed.source.material);
+                structures.len().div_ceil(2) as u64 * layout.len() as u64
+            }
+            None => needed.positions() / 2,
+        };
+        side * sides.into_iter().filter(|&side| side).count() as u64
+    };
+    // A part takes few of the values of a file, but it is unpacked as a whole; of a file that leans
+    // the other side to move may be stored. Small ones may be read all the same.
+    let packed = if lean || node.source.part.is_some() { 1 } else { 2 };
+    let in_hand = node.needed().map(|at| graph.nodes[at].positions() / packed).max().unwrap_or(0);
+    let solved: Vec<usize> = node.needed().filter(is_solved).collect();
+    let behind = graph.all_behind(&solved).into_iter().filter(|at| !solved.contains(at));
+    let behind = behind.map(|at| graph.nodes[at].positions());
+
+    // Of outcomes two bits are kept.
+    let share = if workplace.format().has_distance() { 1 } else { 4 };
+    let values = node.needed().map(values).sum::<u64>() / share;
+    InputMemory { reading: values + in_hand + behind.sum::<u64>() / share, values }
+}
+
+/// A workplace without its bound of memory, if that is so much larger than what some endings need
+/// that nothing has to lie in pages. Plans were up to 1.37 times too low.
+pub(crate) fn bounded_if_needed<'w>(
+    graph: &Graph<EndingJob>,
+    todo: &[usize],
+    write: bool,
+    workplace: &'w Workplace,
+) -> Cow<'w, Workplace> {
+    let together = memory_of_endings(graph, todo, (write, workplace.format()));
+    let one_by_one = todo.iter().map(|&at| memory_of_job(graph, at, workplace));
+    let needed = one_by_one.max().unwrap_or(0).max(together);
+    let is_wide =
+        |memory: Memory| !memory.raise && needed.saturating_add(BESIDE) <= memory.bytes / 3 * 2;
+    if workplace.method == Method::Sweep && workplace.memory.is_some_and(is_wide) {
+        return Cow::Owned(Workplace { memory: None, ..workplace.clone() });
+    }
+    Cow::Borrowed(workplace)
+}
+
 /// The memory that joining a table needs if nothing goes to the disk, in bytes: its values, and the
 /// entries of the largest part or of the table itself.
 pub(crate) fn memory_of_joining(values: u64, largest_part: u64) -> u64 {
@@ -393,7 +475,8 @@ pub(crate) fn plan_of_endings(
     let needed = memory_of_endings(graph, todo, (true, place.0.format())) + OWN;
     let with_pawns = todo.iter().any(|&at| graph.nodes[at].source.material.has_pawns());
     let typical = if with_pawns { needed } else { (needed as f64 * USED) as u64 };
-    sum(costs, [needed, typical], place, slowness)
+    let bounded = bounded_if_needed(graph, todo, true, place.0);
+    sum(costs, [needed, typical], (&bounded, place.1), slowness)
 }
 
 /// How the file of a node keeps the values of its ending, if it has them in cells.

@@ -17,13 +17,15 @@ use hoffman_table::{Stop, Table};
 use rayon::prelude::*;
 
 use crate::again::{solved_again, with};
+use crate::aside::CompressedValues;
 use crate::checkpoint;
 use crate::cost::{
-    LASTING, memory_of_endings, memory_of_group, plan_of_endings, writing_of_ending,
+    LASTING, bounded_if_needed, memory_of_endings, memory_of_group, plan_of_endings,
+    writing_of_ending,
 };
 use crate::ending::{EndingTask, control_of_job};
 use crate::error::RunError;
-use crate::memory::available_memory;
+use crate::memory::{available_memory, resident_memory};
 use crate::options::{RunContext, RunOptions, RunReport};
 use crate::presence::{Depth, names_of_job, unfit, unfit_for_job};
 use crate::progress::{Partly, Phase};
@@ -281,7 +283,8 @@ fn make_room(
         let writing = if options.write { writing_of_ending(graph, at, workplace) } else { 0 };
         Some((&resources.layout, writing))
     });
-    let pages = room::pages(workplace, layouts, needed, working, options.progress)?;
+    let bounded = bounded_if_needed(graph, todo, options.write, workplace);
+    let pages = room::pages(&bounded, layouts, needed, working, options.progress)?;
     if options.write && !todo.is_empty() {
         workplace.create_folder(folder)?;
         workplace.probe(folder)?;
@@ -321,6 +324,8 @@ struct Build<'a> {
     /// What they take is little, as they are not written.
     uncounted: Partly<'a>,
     tables: Tables,
+    /// Those of `tables` that there is no room for until they are needed.
+    aside: HashMap<Material, CompressedValues>,
     /// The nodes that a later one needs.
     needed: HashSet<usize>,
     /// What is in memory of tables read from files.
@@ -338,10 +343,19 @@ impl<'a> Build<'a> {
         (all, again): (&[usize], BTreeSet<usize>),
         pages: Option<Arc<Pages>>,
     ) -> Build<'a> {
-        let needed = graph.needed_by(all);
-        let (tables, loaded, written) = (Tables::default(), HashMap::new(), HashMap::new());
-        let uncounted = Partly::uncounted(options.progress);
-        Build { graph, options, found, again, uncounted, tables, needed, loaded, written, pages }
+        Build {
+            graph,
+            options,
+            found,
+            again,
+            uncounted: Partly::uncounted(options.progress),
+            tables: Tables::default(),
+            aside: HashMap::new(),
+            needed: graph.needed_by(all),
+            loaded: HashMap::new(),
+            written: HashMap::new(),
+            pages,
+        }
     }
 
     /// Whether everything is kept until an answer has been given: files come later, or never.
@@ -501,6 +515,10 @@ impl<'a> Build<'a> {
         for number in behind {
             let material = self.graph.nodes[number].source.material;
             let Some(wanted) = needed.remove(&material) else { continue };
+            if let Some(values) = self.aside.remove(&material).and_then(CompressedValues::restored)
+            {
+                self.tables.insert(material, Arc::new(values));
+            }
             let is_there = match self.loaded.get(&material) {
                 Some(loaded) => loaded.covers(&wanted),
                 None => self.tables.contains_key(&material),
@@ -523,21 +541,22 @@ impl<'a> Build<'a> {
             next_use.extend(materials.map(|n| (self.graph.nodes[n].source.material, number)));
         }
         self.tables.retain(|material, _| next_use.contains_key(material));
+        self.aside.retain(|material, _| next_use.contains_key(material));
         self.loaded.retain(|material, _| next_use.contains_key(material));
         if !self.options.write || later.is_empty() {
             return;
         }
 
-        // Under pressure drop what is needed last; it is read back from its file, which takes long.
-        // Small ones make no room.
+        // Under pressure what is needed last is put aside, and dropped if that is not enough: it is
+        // read back from its file then, which takes long. Small ones make no room.
         let mut held: Vec<(bool, usize, Material)> = Vec::new();
         for (material, table) in &self.tables {
             let number = next_use.get(material).copied().unwrap_or(0);
             held.push((table.bytes() as u64 >= LARGE, number, *material));
         }
         held.sort_unstable_by_key(|&(is_large, number, _)| (is_large, number));
-        let mut total: u64 = self.tables.values().map(|table| table.bytes() as u64).sum();
-        let limit = available_memory().map_or(u64::MAX, |free| {
+        let mut total = self.held_bytes();
+        let limit = self.free_memory(total).map_or(u64::MAX, |free| {
             let group = &later[..group_end(self.graph, later, 0)];
             let is_held = |material: &Material| self.tables.contains_key(material);
             let format = self.options.workplace.format();
@@ -546,10 +565,38 @@ impl<'a> Build<'a> {
             ((free + total) / 8 * 7).saturating_sub(next)
         });
         while let Some((_, _, material)) = held.pop().filter(|_| total > limit) {
-            let dropped = self.tables.remove(&material);
-            total -= dropped.map_or(0, |table| table.bytes() as u64);
-            self.loaded.remove(&material);
+            let compressed = self.tables.remove(&material).and_then(|v| CompressedValues::of(&v));
+            match compressed {
+                Some(values) => _ = self.aside.insert(material, values),
+                None => _ = self.loaded.remove(&material),
+            }
+            total = self.held_bytes();
         }
+        let last = |material: &Material| next_use.get(material).copied();
+        while let Some(material) = self.aside.keys().copied().max_by_key(last)
+            && total > limit
+        {
+            self.aside.remove(&material);
+            self.loaded.remove(&material);
+            total = self.held_bytes();
+        }
+    }
+
+    /// What all values take that are in memory.
+    fn held_bytes(&self) -> u64 {
+        let tables = self.tables.values().map(|table| table.bytes() as u64);
+        let aside = self.aside.values().map(|values| values.bytes() as u64);
+        tables.chain(aside).sum()
+    }
+
+    /// The memory that may be taken yet, if the values that are held take so much: what is free,
+    /// and no more than a bound leaves.
+    fn free_memory(&self, held: u64) -> Option<u64> {
+        let free = available_memory();
+        let bound = self.options.workplace.memory.filter(|_| self.pages.is_none());
+        let Some(bound) = bound else { return free };
+        let left = bound.bytes.saturating_sub(resident_memory().unwrap_or(held));
+        Some(free.map_or(left, |free| free.min(left)))
     }
 
     /// Takes the locks of a group's tables, as far as no other run has them; leaves out those that

@@ -17,6 +17,7 @@ mod together;
 mod endings;
 
 mod again;
+mod aside;
 mod order;
 
 mod cut;

@@ -10,12 +10,12 @@ use hoffman_board::{ListedPiece, Material};
 use hoffman_control::{ControlFile, check_declarations};
 use hoffman_plan::{EndingJob, Graph, Input, Node, complete};
 use hoffman_solve::{BlockShare, SolveOptions, Tables, solve_table};
-use hoffman_space::{Layout, TableValues};
+use hoffman_space::TableValues;
 use hoffman_store::{folder_of, is_file, is_like};
 
 use crate::analysis::{bounded, table_values};
 use crate::cost::{
-    Cost, JobCost, RunPlan, cost_of_analysis, cost_of_ending, memory_of_endings, memory_of_joining,
+    Cost, JobCost, RunPlan, cost_of_analysis, cost_of_ending, memory_of_job, memory_of_joining,
     memory_of_share, plan_of_endings, sum, writing_of_ending,
 };
 use crate::cut::parts_of;
@@ -27,7 +27,6 @@ use crate::order::{graph_of_controls, tables_of};
 use crate::presence::{expect_current, find_intact};
 use crate::progress::Silent;
 use crate::room::{OWN, least_memory};
-use crate::values::{is_quickly_solved, wanted_of_job};
 use crate::workplace::Workplace;
 
 /// The ending whose solving tells how fast a machine is.
@@ -93,63 +92,10 @@ pub fn costs_of_jobs(
             costs.push(cost_of_joining(graph, node, cost, (workplace, slowness)));
             continue;
         }
-        let format = workplace.format();
-        let inputs = memory_of_inputs(graph, at, workplace);
-        let own = memory_of_endings(graph, &[at], (true, format));
-        let writing = writing_of_ending(graph, at, workplace);
-        let needed = inputs.reading.max(inputs.values + writing) + own + OWN;
-        // Who is given less than it takes is killed.
-        let needed = needed / 6 * 7;
+        let needed = memory_of_job(graph, at, workplace);
         costs.push(JobCost::new(&cost, needed, workplace, slowness));
     }
     Ok(costs)
-}
-
-/// Bytes of memory that the inputs of a node take.
-struct InputMemory {
-    /// While their values are brought into memory.
-    reading: u64,
-    /// Their values.
-    values: u64,
-}
-
-/// What the inputs of a node take: of each the slices and sides that moves lead to, while they are
-/// read the entries of the one in hand, and all that is behind those that are solved.
-fn memory_of_inputs(graph: &Graph<EndingJob>, at: usize, workplace: &Workplace) -> InputMemory {
-    let node = &graph.nodes[at];
-    let wanted = wanted_of_job(&node.source);
-    // Whether the files lean on each other, as this one would.
-    let lean = workplace.leans(&node.output);
-    let is_solved = |&at: &usize| lean && is_quickly_solved(&graph.nodes[at].source.material);
-    let values = |at: usize| {
-        let needed = &graph.nodes[at];
-        if is_solved(&at) {
-            return needed.positions();
-        }
-        let wanted = wanted.get(&needed.source.material);
-        let sides = wanted.map_or([true; 2], |w| w.sides);
-        let side = match wanted.and_then(|w| w.structures.as_ref()) {
-            // With their images: about half of them are slices.
-            Some(structures) => {
-                let layout = Layout::new(&needed.source.material);
-                structures.len().div_ceil(2) as u64 * layout.len() as u64
-            }
-            None => needed.positions() / 2,
-        };
-        side * sides.into_iter().filter(|&side| side).count() as u64
-    };
-    // A part takes few of the values of a file, but it is unpacked as a whole; of a file that leans
-    // the other side to move may be stored. Small ones may be read all the same.
-    let packed = if lean || node.source.part.is_some() { 1 } else { 2 };
-    let in_hand = node.needed().map(|at| graph.nodes[at].positions() / packed).max().unwrap_or(0);
-    let solved: Vec<usize> = node.needed().filter(is_solved).collect();
-    let behind = graph.all_behind(&solved).into_iter().filter(|at| !solved.contains(at));
-    let behind = behind.map(|at| graph.nodes[at].positions());
-
-    // Of outcomes two bits are kept.
-    let share = if workplace.format().has_distance() { 1 } else { 4 };
-    let values = node.needed().map(values).sum::<u64>() / share;
-    InputMemory { reading: values + in_hand + behind.sum::<u64>() / share, values }
 }
 
 /// What one of so many processes takes that solve the ending of a node together, and what joining

@@ -127,9 +127,7 @@ fn check_of_many(
     let table = tables::open(&named.path, request.folder.as_deref(), request.reading)?;
     bar.name(table.path().display().to_string());
     let mut tell = |event| match event {
-        Event::Entries { done, .. } => {
-            bar.tell(Event::Entries { done: before + done, total: *all });
-        }
+        Event::Entries { done, .. } => bar.entries(done, before, *all),
         other => bar.tell(other),
     };
     Ok(table.verify(&request.options(), &mut tell)?)

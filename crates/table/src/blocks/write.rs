@@ -48,6 +48,17 @@ impl Profile {
         !matches!(self, Profile::Fast)
     }
 
+    /// Rows of a tile of cells, of which a cold probe decodes half, and what models may ask. With
+    /// more of either files are smaller, and are read more slowly.
+    const fn shape(self) -> (u8, ModelTests) {
+        match self {
+            Profile::Fast => (4, ModelTests::Plain),
+            Profile::Small => (32, ModelTests::Plain),
+            Profile::Smallest => (32, ModelTests::All),
+            Profile::Paired => (16, ModelTests::All),
+        }
+    }
+
     /// The sides to move of a stream of values.
     const fn sides(self) -> Sides {
         match self {
@@ -102,17 +113,6 @@ impl CellStreams {
     /// Whether that is what only files of complete endings can have.
     pub fn needs_cells(self) -> bool {
         self.profile.leans() || self.content == Content::Both
-    }
-
-    /// Rows of a tile of cells, of which a cold probe decodes half, and what models may ask. With
-    /// more of either files are smaller, and are read more slowly.
-    const fn shape(self) -> (u8, ModelTests) {
-        match (self.profile, self.content) {
-            (Profile::Fast, Content::Distances | Content::Both) => (4, ModelTests::Plain),
-            (Profile::Fast, Content::Outcomes) | (Profile::Paired, _) => (16, ModelTests::All),
-            (Profile::Small, _) => (32, ModelTests::Plain),
-            (Profile::Smallest, _) => (32, ModelTests::All),
-        }
     }
 
     /// Bytes of memory that the writer needs beside the values, for an ending of so many men with
@@ -327,7 +327,7 @@ impl CellFile<'_> {
             material.ok_or(EncodeError::Entries("the men of the table are no ending"))?;
         let CellStreams { profile, content } = self.streams;
         let sides = profile.sides();
-        let (rows, tests) = self.streams.shape();
+        let (rows, tests) = profile.shape();
         let (distances, outcomes) = match content {
             Content::Distances => (sides, Sides::Neither),
             Content::Both => (sides, sides),
