@@ -23,7 +23,7 @@ use crate::numbering::Numbering;
 use crate::progress::Silent;
 use crate::room::{OWN, bounded_budget, least_memory};
 use crate::values::{is_quickly_solved, wanted_of_job};
-use crate::workplace::{Memory, Workplace};
+use crate::workplace::Workplace;
 
 /// From how many bytes of values on it is worth looking whether the disk has room for all files.
 pub(crate) const LASTING: u64 = 1 << 30;
@@ -41,6 +41,7 @@ const FROM_DISK: f64 = 2.5;
 /// The same with propagation tables. Measured: 14 for KRRvKR, five times as long as by sweeps for
 /// KQQvKQQ in 1 GB.
 const WITH_PROPTABLES: f64 = 18.0;
+
 /// What the process takes beside what is reckoned: models of a file, threads, freed memory that the
 /// allocator keeps.
 const BESIDE: u64 = 256 << 20;
@@ -69,8 +70,8 @@ const FAST_CELLS: CellCost = CellCost { typically: 0.15, at_most: 0.45, nanoseco
 /// Measured over endings of three to five men: from 0.0002 to 0.16 bytes.
 const SMALL_CELLS: CellCost = CellCost { typically: 0.05, at_most: 0.22, nanoseconds: 20.0 };
 const SMALLEST_CELLS: CellCost = CellCost { typically: 0.045, at_most: 0.2, nanoseconds: 100.0 };
-/// Those of outcomes alone, measured over endings of three to five men: 0.011 bytes, 0.03 at most;
-/// and small ones 0.0023, 0.012 at most.
+/// Those of outcomes alone, measured over endings of three and four men: 0.016 bytes, 0.047 at
+/// most; and small ones, of three to five men, 0.0023, 0.012 at most.
 const FAST_OUTCOMES: CellCost = CellCost { typically: 0.016, at_most: 0.075, nanoseconds: 30.0 };
 const SMALL_OUTCOMES: CellCost = CellCost { typically: 0.0035, at_most: 0.035, nanoseconds: 15.0 };
 const SMALLEST_OUTCOMES: CellCost = CellCost { typically: 0.003, at_most: 0.03, nanoseconds: 60.0 };
@@ -401,15 +402,17 @@ pub(crate) fn bounded_if_needed<'w>(
     write: bool,
     workplace: &'w Workplace,
 ) -> Cow<'w, Workplace> {
+    let bound = workplace.memory.filter(|memory| !memory.raise);
+    let Some(bound) = bound.filter(|_| workplace.method == Method::Sweep) else {
+        return Cow::Borrowed(workplace);
+    };
     let together = memory_of_endings(graph, todo, (write, workplace.format()));
     let one_by_one = todo.iter().map(|&at| memory_of_job(graph, at, workplace));
     let needed = one_by_one.max().unwrap_or(0).max(together);
-    let is_wide =
-        |memory: Memory| !memory.raise && needed.saturating_add(BESIDE) <= memory.bytes / 3 * 2;
-    if workplace.method == Method::Sweep && workplace.memory.is_some_and(is_wide) {
-        return Cow::Owned(Workplace { memory: None, ..workplace.clone() });
+    if needed.saturating_add(BESIDE) > bound.bytes / 3 * 2 {
+        return Cow::Borrowed(workplace);
     }
-    Cow::Borrowed(workplace)
+    Cow::Owned(Workplace { memory: None, ..workplace.clone() })
 }
 
 /// The memory that joining a table needs if nothing goes to the disk, in bytes: its values, and the

@@ -519,10 +519,9 @@ impl<'a> Build<'a> {
             {
                 self.tables.insert(material, Arc::new(values));
             }
-            let is_there = match self.loaded.get(&material) {
-                Some(loaded) => loaded.covers(&wanted),
-                None => self.tables.contains_key(&material),
-            };
+            let loaded = self.loaded.get(&material);
+            let is_there = self.tables.contains_key(&material)
+                && loaded.is_none_or(|loaded| loaded.covers(&wanted));
             let path = self.found.present.get(&number).or_else(|| self.written.get(&number));
             let Some(path) = path.filter(|_| !is_there) else { continue };
             let (values, loaded) =
