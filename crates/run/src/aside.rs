@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use hoffman_space::{Codes, EnPassantValues, PawnSquares, SliceValues, TableValues};
+use hoffman_space::{
+    Codes, EdgeCodes, EdgeShape, EnPassantValues, PackedCodes, PawnSquares, SliceValues,
+    TableValues,
+};
 use rayon::prelude::*;
 
 /// How many bytes are compressed at a time, each piece by any thread.
@@ -24,11 +27,19 @@ struct CompressedSlice {
 }
 
 struct CompressedCodes {
-    /// Whether there are two bytes for each.
-    wide: bool,
+    kind: CodesKind,
     /// How many bytes there are.
     len: usize,
     pieces: Vec<Vec<u8>>,
+}
+
+/// What the bytes of codes are.
+enum CodesKind {
+    Narrow,
+    /// Two bytes for each.
+    Wide,
+    /// Those of some positions.
+    Edge(EdgeShape),
 }
 
 impl CompressedValues {
@@ -94,13 +105,16 @@ impl CompressedSlice {
 
 impl CompressedCodes {
     fn of(codes: &Codes) -> Option<CompressedCodes> {
-        let (wide, bytes) = match codes {
-            Codes::Narrow(codes) => (false, codes.as_slice()),
-            Codes::Wide(codes) => (true, bytemuck::cast_slice(codes)),
-            Codes::Stored(_) => return None,
+        let (kind, bytes) = match codes {
+            Codes::Narrow(codes) => (CodesKind::Narrow, codes.as_slice()),
+            Codes::Wide(codes) => (CodesKind::Wide, bytemuck::cast_slice(codes)),
+            Codes::Stored(_) => match codes.as_packed()? {
+                PackedCodes::Edge(edge) => (CodesKind::Edge(edge.shape().clone()), edge.codes()),
+                PackedCodes::Outcomes(_) | PackedCodes::Few(_) => return None,
+            },
         };
         let pieces = bytes.par_chunks(PIECE).map(lz4_flex::block::compress).collect();
-        Some(CompressedCodes { wide, len: bytes.len(), pieces })
+        Some(CompressedCodes { kind, len: bytes.len(), pieces })
     }
 
     fn bytes(&self) -> usize {
@@ -108,13 +122,19 @@ impl CompressedCodes {
     }
 
     fn restored(self) -> Option<Codes> {
-        if self.wide {
+        if let CodesKind::Wide = self.kind {
             let mut codes = vec![0_u16; self.len / 2];
-            self.restore(bytemuck::cast_slice_mut(&mut codes)).then_some(Codes::Wide(codes))
-        } else {
-            let mut codes = vec![0; self.len];
-            self.restore(&mut codes).then_some(Codes::Narrow(codes))
+            return self
+                .restore(bytemuck::cast_slice_mut(&mut codes))
+                .then_some(Codes::Wide(codes));
         }
+        let mut codes = vec![0; self.len];
+        let is_restored = self.restore(&mut codes);
+        let codes = match self.kind {
+            CodesKind::Edge(shape) => EdgeCodes::with_codes(shape, codes).into_codes(),
+            CodesKind::Narrow | CodesKind::Wide => Codes::Narrow(codes),
+        };
+        is_restored.then_some(codes)
     }
 
     /// Whether all bytes could be restored.
@@ -128,41 +148,112 @@ impl CompressedCodes {
 #[cfg(test)]
 mod tests {
     use hoffman_board::Material;
-    use hoffman_plan::{EndingJob, complete};
+    use hoffman_plan::complete;
     use hoffman_solve::{SolveOptions, Tables, solve_table};
+    use hoffman_space::{Mover, side};
+    use hoffman_table::rows::Wanted;
 
     use super::*;
+
+    /// The edge of the board.
+    const EDGE: u64 = 0xff81_8181_8181_81ff;
+
+    /// The tables of an ending and of those behind it.
+    fn solved(material: Material) -> Tables {
+        let options = SolveOptions { count: true, keep: true, ..SolveOptions::default() };
+        let mut tables = Tables::default();
+        for job in complete([material]) {
+            let mut values = TableValues::new(job.material, job.slices());
+            solve_table(&mut values, &tables, &options, &|| {}).expect("values");
+            tables.insert(job.material, Arc::new(values));
+        }
+        tables
+    }
+
+    /// The codes of a slice, and of the squares of its rights to take en passant.
+    fn codes(slice: &SliceValues) -> Vec<(u8, Vec<u8>)> {
+        let rights = slice.en_passant.iter().map(|right| (right.square, &right.codes));
+        let all = slice.codes.iter().map(|codes| (64, codes)).chain(rights);
+        let read = |codes: &Codes| {
+            let mut read = vec![0; codes.len()];
+            codes.read(0, &mut read);
+            read
+        };
+        all.map(|(square, codes)| (square, read(codes))).collect()
+    }
+
+    fn slice_of(values: &TableValues, key: PawnSquares) -> &SliceValues {
+        values.slices[&key].get().expect("values")
+    }
 
     /// With rights to take en passant, and of more bytes than a piece has.
     #[test]
     fn values_come_back_as_they_were() {
         let material: Material = "KPvKP".parse().expect("an ending");
-        let options = SolveOptions { count: true, keep: true, ..SolveOptions::default() };
-        let mut tables = Tables::default();
-        for EndingJob { material, part } in complete([material]) {
-            let job = EndingJob { material, part };
-            let mut values = TableValues::new(material, job.slices());
-            solve_table(&mut values, &tables, &options, &|| {}).expect("values");
-            tables.insert(material, Arc::new(values));
-        }
-        let values = &tables[&material];
-        let compressed = CompressedValues::of(values).expect("codes in memory");
+        let values = solved(material).remove(&material).expect("values");
+        let compressed = CompressedValues::of(&values).expect("codes in memory");
         assert!(compressed.bytes() * 2 < values.bytes(), "{} bytes", compressed.bytes());
         let restored = compressed.restored().expect("values");
         let mut rights = 0;
-        for (key, slice) in &values.slices {
-            let [slice, again] =
-                [slice, &restored.slices[key]].map(|slice| slice.get().expect("it"));
-            let codes = |slice: &SliceValues| {
-                let rights = slice.en_passant.iter().map(|right| (right.square, &right.codes));
-                let all = slice.codes.iter().map(|codes| (64, codes)).chain(rights);
-                all.map(|(square, codes)| (square, format!("{codes:?}"))).collect::<Vec<_>>()
-            };
+        for &key in values.slices.keys() {
+            let [slice, again] = [&values, &restored].map(|values| slice_of(values, key));
             assert_eq!(codes(slice), codes(again));
             assert_eq!(slice.max_moves, again.max_moves);
             assert_eq!(format!("{:?}", slice.counts), format!("{:?}", again.counts));
             rights += slice.en_passant.len();
         }
         assert!(rights > 5 && restored.bytes() == values.bytes(), "{rights} rights");
+    }
+
+    /// Of an ending what another one wants: all positions with a promoted man on the last rank and
+    /// a side to move, all others being illegal; and the same put aside.
+    #[test]
+    fn what_is_kept_in_part_is_what_is_wanted() {
+        let mut kinds = [0; 2];
+        for name in ["KPvKP", "KRvKP"] {
+            let material: Material = name.parse().expect("an ending");
+            let tables = solved(material);
+            for (behind, wanted) in Wanted::behind(&material, [true; 2]) {
+                let all = &tables[&behind];
+                let (layout, form, keys) = (&all.layout, all.form, all.slices.keys().copied());
+                let copy = TableValues::with_layout(behind, layout.clone(), form, keys);
+                for (key, slice) in &all.slices {
+                    let slice = slice.get().expect("values");
+                    copy.slices[key].set(Arc::clone(slice)).expect("no values");
+                }
+                let part = wanted.part_of(copy);
+                let (some, of) = wanted.share(&behind);
+                let pawns = all.slices.len() as u64;
+                assert_eq!(part.bytes() as u64, some * pawns, "{name} {behind}, {of}");
+
+                let edge = if behind.has_pawns() { [0xff << 56, 0xff] } else { [EDGE; 2] };
+                let is_wanted = |turn: usize, at: usize| {
+                    let stands = |(m, mover): (usize, &Mover)| {
+                        wanted.on_edge.contains(&(mover.color, mover.role))
+                            && side(mover.color) != turn
+                            && edge[side(mover.color)] >> layout.square(m, at) & 1 != 0
+                    };
+                    wanted.on_edge.is_empty() || layout.movers().iter().enumerate().any(stands)
+                };
+                for &key in all.slices.keys() {
+                    for turn in (0..2).filter(|&turn| wanted.sides[turn]) {
+                        let [all, part] =
+                            [all, &part].map(|v| codes(slice_of(v, key)).swap_remove(turn).1);
+                        let expected = all.iter().enumerate();
+                        let expected =
+                            expected.map(|(at, &c)| if is_wanted(turn, at) { c } else { 0 });
+                        assert!(expected.eq(part.iter().copied()), "{name} {behind} {key:?}");
+                    }
+                }
+                kinds[usize::from(!wanted.on_edge.is_empty())] += 1;
+
+                let aside = CompressedValues::of(&part).expect("codes in memory");
+                let restored = aside.restored().expect("values");
+                for &key in all.slices.keys() {
+                    assert_eq!(codes(slice_of(&restored, key)), codes(slice_of(&part, key)));
+                }
+            }
+        }
+        assert!(kinds[0] >= 2 && kinds[1] >= 8, "{kinds:?}");
     }
 }

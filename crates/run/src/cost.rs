@@ -4,15 +4,17 @@
 //! constants say where they come from.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::Path;
 
 use hoffman_board::{Format, Material};
 use hoffman_control::ControlFile;
-use hoffman_plan::{EndingJob, Graph, Resources};
+use hoffman_plan::{EndingJob, Graph, Node, Resources};
 use hoffman_solve::{BlockShare, Method};
 use hoffman_space::{Layout, TableValues};
 use hoffman_store::folder_of;
 use hoffman_table::blocks::{CellStreams, Content, Profile, has_cells, has_suffix};
+use hoffman_table::rows::Wanted;
 use serde::Serialize;
 
 use crate::ending::control_of_job;
@@ -44,7 +46,7 @@ const WITH_PROPTABLES: f64 = 18.0;
 
 /// What the process takes beside what is reckoned: models of a file, threads, freed memory that the
 /// allocator keeps.
-const BESIDE: u64 = 256 << 20;
+pub(crate) const BESIDE: u64 = 256 << 20;
 
 /// The share of the memory needed that endings without pawns take, typically: little where almost
 /// all is drawn. Measured over five-man endings: from 0.5 to 1, with pawns about 1.
@@ -294,28 +296,63 @@ pub(crate) fn memory_of_endings(
     (write, format): (bool, Format),
 ) -> u64 {
     let mut worst = 0;
-    for (number, &at) in todo.iter().enumerate() {
-        let later = if write { &todo[number..=number] } else { &todo[number..] };
-        let later = graph.needed_by(later);
-        let kept = todo[..number].iter().filter(|at| later.contains(at));
-        let kept: u64 = kept.map(|&at| values_of_ending(graph, at, format)).sum();
+    let mut wanted = HashMap::new();
+    for (number, &at) in todo.iter().enumerate().rev() {
+        if write {
+            wanted.clear();
+        }
+        want(&mut wanted, wanted_of_job(&graph.nodes[at].source));
+        let kept = todo[..number].iter();
+        let kept: u64 = kept.map(|&at| values_wanted(graph, at, &wanted, format)).sum();
         worst = worst.max(memory_of_ending(graph, at, (write, format)) + kept);
     }
     worst / 5 * 6
 }
 
+/// Asks for what somebody else asks for, too.
+pub(crate) fn want(all: &mut HashMap<Material, Wanted>, other: HashMap<Material, Wanted>) {
+    for (material, wanted) in other {
+        all.entry(material).or_default().extend(&wanted);
+    }
+}
+
 /// The memory that an ending needs in the same way beside the values of those behind it.
 fn memory_of_ending(graph: &Graph<EndingJob>, at: usize, (write, format): (bool, Format)) -> u64 {
     let values = values_of_ending(graph, at, format);
-    // The file's entries are made beside the values.
-    let entries = if write { values / 2 } else { 0 };
     let node = &graph.nodes[at];
+    // Entries are made beside the values.
+    let entries = if write && !is_in_cells(node) { values / 2 } else { 0 };
     let resources = node.resources.as_ref();
     let count = node.source.material.count;
     // Where captures en passant need them, the values of a slice are whole before they are packed.
     let whole = !format.has_distance() && count.white.pawn > 0 && count.black.pawn > 0;
     let slice = resources.filter(|_| whole).map_or(0, Resources::slice);
     values + entries + slice + resources.map_or(0, Resources::working)
+}
+
+/// Whether the file of a node has cells.
+fn is_in_cells(node: &Node<EndingJob>) -> bool {
+    let job = &node.source;
+    has_suffix(&node.output) && job.part.is_none() && job.material.men() > 2
+}
+
+/// What those values of an ending take that others want.
+fn values_wanted(
+    graph: &Graph<EndingJob>,
+    at: usize,
+    wanted: &HashMap<Material, Wanted>,
+    format: Format,
+) -> u64 {
+    let all = values_of_ending(graph, at, format);
+    let material = &graph.nodes[at].source.material;
+    match wanted.get(material) {
+        None => 0,
+        Some(wanted) if format.has_distance() => {
+            let (some, of) = wanted.share(material);
+            (u128::from(all) * u128::from(some) / u128::from(of.max(1))) as u64
+        }
+        Some(_) => all,
+    }
 }
 
 /// What the values of an ending take: outcomes two bits each.
@@ -332,9 +369,13 @@ pub(crate) fn memory_of_group(
     held: impl Fn(&Material) -> bool,
 ) -> u64 {
     let own: u64 = group.iter().map(|&at| memory_of_ending(graph, at, (true, format))).sum();
+    let mut wanted = HashMap::new();
+    for &at in group {
+        want(&mut wanted, wanted_of_job(&graph.nodes[at].source));
+    }
     let behind = graph.needed_by(group).into_iter();
     let read = behind.filter(|&at| !held(&graph.nodes[at].source.material));
-    (own + read.map(|at| values_of_ending(graph, at, format)).sum::<u64>()) / 5 * 6
+    (own + read.map(|at| values_wanted(graph, at, &wanted, format)).sum::<u64>()) / 5 * 6
 }
 
 /// The memory that an ending needs if all that it needs is read from files, in bytes.
@@ -359,7 +400,7 @@ struct InputMemory {
 /// read the entries of the one in hand, and all that is behind those that are solved.
 fn memory_of_inputs(graph: &Graph<EndingJob>, at: usize, workplace: &Workplace) -> InputMemory {
     let node = &graph.nodes[at];
-    let wanted = wanted_of_job(&node.source);
+    let (all_wanted, format) = (wanted_of_job(&node.source), workplace.format());
     // Whether the files lean on each other, as this one would.
     let lean = workplace.leans(&node.output);
     let is_solved = |&at: &usize| lean && is_quickly_solved(&graph.nodes[at].source.material);
@@ -368,9 +409,13 @@ fn memory_of_inputs(graph: &Graph<EndingJob>, at: usize, workplace: &Workplace) 
         if is_solved(&at) {
             return needed.positions();
         }
-        let wanted = wanted.get(&needed.source.material);
+        let wanted = all_wanted.get(&needed.source.material);
         let sides = wanted.map_or([true; 2], |w| w.sides);
-        let side = match wanted.and_then(|w| w.structures.as_ref()) {
+        let structures = wanted.and_then(|w| w.structures.as_ref());
+        if structures.is_none() && format.has_distance() {
+            return values_wanted(graph, at, &all_wanted, format);
+        }
+        let side = match structures {
             // With their images: about half of them are slices.
             Some(structures) => {
                 let layout = Layout::new(&needed.source.material);
@@ -389,7 +434,7 @@ fn memory_of_inputs(graph: &Graph<EndingJob>, at: usize, workplace: &Workplace) 
     let behind = behind.map(|at| graph.nodes[at].positions());
 
     // Of outcomes two bits are kept.
-    let share = if workplace.format().has_distance() { 1 } else { 4 };
+    let share = if format.has_distance() { 1 } else { 4 };
     let values = node.needed().map(values).sum::<u64>() / share;
     InputMemory { reading: values + in_hand + behind.sum::<u64>() / share, values }
 }
@@ -407,8 +452,11 @@ pub(crate) fn bounded_if_needed<'w>(
         return Cow::Borrowed(workplace);
     };
     let together = memory_of_endings(graph, todo, (write, workplace.format()));
-    let one_by_one = todo.iter().map(|&at| memory_of_job(graph, at, workplace));
-    let needed = one_by_one.max().unwrap_or(0).max(together);
+    let writing = todo.iter().map(|&at| writing_of_ending(graph, at, workplace));
+    let is_read = |&&at: &&usize| graph.nodes[at].needed().any(|needed| !todo.contains(&needed));
+    let from_files = todo.iter().filter(is_read).map(|&at| memory_of_job(graph, at, workplace));
+    let needed = together + writing.max().unwrap_or(0) + OWN;
+    let needed = needed.max(from_files.max().unwrap_or(0));
     if needed.saturating_add(BESIDE) > bound.bytes / 3 * 2 {
         return Cow::Borrowed(workplace);
     }
@@ -489,12 +537,10 @@ fn streams_of_ending(
     workplace: &Workplace,
 ) -> Option<CellStreams> {
     let node = &graph.nodes[at];
-    let job = &node.source;
-    let in_cells = has_suffix(&node.output) && job.part.is_none() && job.material.men() > 2;
     // What is joined has both sides.
     let streams = workplace.streams;
     let profile = if graph.is_joined(node) { Profile::Fast } else { streams.profile };
-    in_cells.then_some(CellStreams { profile, ..streams })
+    is_in_cells(node).then_some(CellStreams { profile, ..streams })
 }
 
 /// Bytes of memory that writing the table of a node takes beside its values.
@@ -666,7 +712,7 @@ impl RunPlan {
 mod tests {
     use std::path::Path;
 
-    use hoffman_plan::{Node, complete};
+    use hoffman_plan::complete;
 
     use super::*;
 
@@ -679,6 +725,8 @@ mod tests {
         let rook: Material = "KRRvKR".parse().expect("an ending");
         let behind = |node: &&Node<EndingJob>| node.source.material == rook;
         let bytes = graph.nodes.iter().find(behind).map(Node::positions).expect("it is behind");
+        // With a rook on the edge of the board, and Black to move.
+        let bytes = bytes / 64 * 28;
 
         let all = memory_of_group(&graph, &[last], Format::Dtm(None), |_| true);
         let others = memory_of_group(&graph, &[last], Format::Dtm(None), |held| *held != rook);

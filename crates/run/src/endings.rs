@@ -20,12 +20,11 @@ use crate::again::{solved_again, with};
 use crate::aside::CompressedValues;
 use crate::checkpoint;
 use crate::cost::{
-    LASTING, bounded_if_needed, memory_of_endings, memory_of_group, plan_of_endings,
-    writing_of_ending,
+    LASTING, bounded_if_needed, memory_of_endings, plan_of_endings, writing_of_ending,
 };
 use crate::ending::{EndingTask, control_of_job};
 use crate::error::RunError;
-use crate::memory::{available_memory, resident_memory};
+use crate::memory::available_memory;
 use crate::options::{RunContext, RunOptions, RunReport};
 use crate::presence::{Depth, names_of_job, unfit, unfit_for_job};
 use crate::progress::{Partly, Phase};
@@ -35,6 +34,8 @@ use crate::task::{self, Order, SolvedTable};
 use crate::unwritten;
 use crate::values::{load_table, wanted_of_job};
 use crate::workplace::Workplace;
+
+mod hold;
 
 /// Up to how many bytes of values an answer comes before files are written. More takes so long that
 /// what is finished shall not be lost.
@@ -395,6 +396,9 @@ impl<'a> Build<'a> {
                 }
             }
             at = end;
+            if !keep {
+                self.keep_wanted(&todo[at..]);
+            }
             self.forget_unneeded(&todo[at..]);
         }
         Ok(solved)
@@ -524,78 +528,18 @@ impl<'a> Build<'a> {
                 && loaded.is_none_or(|loaded| loaded.covers(&wanted));
             let path = self.found.present.get(&number).or_else(|| self.written.get(&number));
             let Some(path) = path.filter(|_| !is_there) else { continue };
-            let (values, loaded) =
-                load_table((path, material), wanted, &mut small, self.context(), &mut area)?;
+            let (values, loaded) = load_table(
+                (path, material),
+                wanted.clone(),
+                &mut small,
+                self.context(),
+                &mut area,
+            )?;
             self.tables.insert(material, values);
             self.loaded.insert(material, loaded);
+            self.keep_part(material, &wanted);
         }
         Ok(())
-    }
-
-    /// Drops what no later node needs, and of the rest what the next ones leave no room for.
-    fn forget_unneeded(&mut self, later: &[usize]) {
-        let mut next_use = HashMap::new();
-        for (number, &at) in later.iter().enumerate().rev() {
-            let materials = self.graph.nodes[at].needed();
-            next_use.extend(materials.map(|n| (self.graph.nodes[n].source.material, number)));
-        }
-        self.tables.retain(|material, _| next_use.contains_key(material));
-        self.aside.retain(|material, _| next_use.contains_key(material));
-        self.loaded.retain(|material, _| next_use.contains_key(material));
-        if !self.options.write || later.is_empty() {
-            return;
-        }
-
-        // Under pressure what is needed last is put aside, and dropped if that is not enough: it is
-        // read back from its file then, which takes long. Small ones make no room.
-        let mut held: Vec<(bool, usize, Material)> = Vec::new();
-        for (material, table) in &self.tables {
-            let number = next_use.get(material).copied().unwrap_or(0);
-            held.push((table.bytes() as u64 >= LARGE, number, *material));
-        }
-        held.sort_unstable_by_key(|&(is_large, number, _)| (is_large, number));
-        let mut total = self.held_bytes();
-        let limit = self.free_memory(total).map_or(u64::MAX, |free| {
-            let group = &later[..group_end(self.graph, later, 0)];
-            let is_held = |material: &Material| self.tables.contains_key(material);
-            let format = self.options.workplace.format();
-            let next = memory_of_group(self.graph, group, format, is_held);
-            // Some is left to others, who may need it before this is looked at again.
-            ((free + total) / 8 * 7).saturating_sub(next)
-        });
-        while let Some((_, _, material)) = held.pop().filter(|_| total > limit) {
-            let compressed = self.tables.remove(&material).and_then(|v| CompressedValues::of(&v));
-            match compressed {
-                Some(values) => _ = self.aside.insert(material, values),
-                None => _ = self.loaded.remove(&material),
-            }
-            total = self.held_bytes();
-        }
-        let last = |material: &Material| next_use.get(material).copied();
-        while let Some(material) = self.aside.keys().copied().max_by_key(last)
-            && total > limit
-        {
-            self.aside.remove(&material);
-            self.loaded.remove(&material);
-            total = self.held_bytes();
-        }
-    }
-
-    /// What all values take that are in memory.
-    fn held_bytes(&self) -> u64 {
-        let tables = self.tables.values().map(|table| table.bytes() as u64);
-        let aside = self.aside.values().map(|values| values.bytes() as u64);
-        tables.chain(aside).sum()
-    }
-
-    /// The memory that may be taken yet, if the values that are held take so much: what is free,
-    /// and no more than a bound leaves.
-    fn free_memory(&self, held: u64) -> Option<u64> {
-        let free = available_memory();
-        let bound = self.options.workplace.memory.filter(|_| self.pages.is_none());
-        let Some(bound) = bound else { return free };
-        let left = bound.bytes.saturating_sub(resident_memory().unwrap_or(held));
-        Some(free.map_or(left, |free| free.min(left)))
     }
 
     /// Takes the locks of a group's tables, as far as no other run has them; leaves out those that

@@ -15,8 +15,8 @@ use std::ops::Range;
 use arrayvec::ArrayVec;
 use hoffman_board::{Color, MAX_PIECES as MAX_MOVERS, Role, Square, Symmetry};
 use hoffman_space::{
-    Code, Codes, KingPlacement, Layout, Orientation, PawnSquares, SliceValues, StoredCodes,
-    TableValues,
+    Code, Codes, EdgeMover, KingPlacement, Layout, Orientation, PackedCodes, PawnSquares,
+    SliceValues, StoredCodes, TableValues,
 };
 
 use crate::kernels::isa::{Isa, rearranged, transposed};
@@ -149,24 +149,38 @@ impl<'a> View<'a> {
     pub(crate) fn fetch<I: Isa, C: Code>(&self, section: Section<'_>, out: &mut [C]) {
         match self.codes() {
             Codes::Narrow(codes) => {
-                self.fetch_from::<I, C, u8>(&CodeSource::Memory(codes), section, out);
+                self.fetch_from::<I, C, u8>(&CodeSource::Memory(codes), None, section, out);
             }
             Codes::Wide(codes) => {
-                self.fetch_from::<I, C, u16>(&CodeSource::Memory(codes), section, out);
+                self.fetch_from::<I, C, u16>(&CodeSource::Memory(codes), None, section, out);
             }
             Codes::Stored(stored) if stored.wide => {
-                self.fetch_from::<I, C, u16>(&CodeSource::Store(stored), section, out);
+                self.fetch_from::<I, C, u16>(&CodeSource::Store(stored), None, section, out);
             }
             Codes::Stored(stored) => {
-                self.fetch_from::<I, C, u8>(&CodeSource::Store(stored), section, out);
+                let (codes, edge) = match self.edge_codes(stored) {
+                    Some((codes, mover)) => (CodeSource::Memory(codes), Some(mover)),
+                    None => (CodeSource::Store(stored), None),
+                };
+                self.fetch_from::<I, C, u8>(&codes, edge, section, out);
             }
         }
+    }
+
+    /// The codes of the positions with the promoted man on its last rank, if these are kept, and
+    /// how they lie.
+    #[inline(always)]
+    fn edge_codes(&self, stored: &'a StoredCodes) -> Option<(&'a [u8], &'a EdgeMover)> {
+        let (there, _) = self.promoted?;
+        let PackedCodes::Edge(edge) = stored.store.packed()? else { return None };
+        Some((edge.codes(), edge.shape().mover(self.layout.stride(there as usize))?))
     }
 
     #[inline(always)]
     fn fetch_from<I: Isa, C: Code, S: Code>(
         &self,
         codes: &CodeSource<'_, S>,
+        edge: Option<&EdgeMover>,
         section: Section<'_>,
         out: &mut [C],
     ) {
@@ -180,14 +194,17 @@ impl<'a> View<'a> {
             self.fetch_restricted(codes, section, out);
             return;
         }
-        let plan = self.fetch_plan(placed, axes, paired);
+        let mut plan = self.fetch_plan(placed, axes, paired);
+        if let Some(mover) = edge {
+            plan.axes.iter_mut().for_each(|axis| axis.theirs = mover.stride(axis.theirs));
+        }
         if paired {
-            self.fetch_pairs::<I, C, S>(tables, codes, &plan, out);
+            self.fetch_pairs::<I, C, S>(tables, (codes, edge), &plan, out);
             return;
         }
 
         let turn = self.orientation.symmetry();
-        let Some(base) = self.base(&plan, turn) else {
+        let Some(base) = self.base(&plan, turn).and_then(|base| place_of(edge, base)) else {
             out.fill(C::ILLEGAL);
             return;
         };
@@ -252,7 +269,7 @@ impl<'a> View<'a> {
     fn fetch_pairs<I: Isa, C: Code, S: Code>(
         &self,
         tables: &Tables,
-        codes: &CodeSource<'_, S>,
+        (codes, edge): (&CodeSource<'_, S>, Option<&EdgeMover>),
         plan: &FetchPlan,
         out: &mut [C],
     ) {
@@ -266,15 +283,18 @@ impl<'a> View<'a> {
             for b in black.squares.clone() {
                 let at = w as usize * white.stride + b as usize * black.stride;
                 let pair = self.layout.king_base(turn.apply_index(w), turn.apply_index(b));
-                let Some((start, symmetry)) = pair else {
+                let found = pair.and_then(|(start, symmetry)| {
+                    let symmetry = turn.then(symmetry);
+                    // Beside paired kings all men have all places.
+                    let from = start + self.base(plan, symmetry).unwrap_or(0);
+                    Some((place_of(edge, from)?, symmetry))
+                });
+                let Some((from, symmetry)) = found else {
                     if white.stride == 0 && black.stride == 0 {
                         out.fill(C::ILLEGAL);
                     }
                     continue;
                 };
-                let symmetry = turn.then(symmetry);
-                // Beside paired kings all men have all places.
-                let from = start + self.base(plan, symmetry).unwrap_or(0);
                 let turned = Turned::by(tables, symmetry);
                 let mut excerpt = codes.excerpt(from, extent(&plan.axes));
                 gather::<I, C, S>(excerpt.codes(), &plan.axes, turned, &mut out[at..]);
@@ -327,6 +347,16 @@ for_processor! {
     /// See [`View::fetch`]. A function of its own, because it is large and called in many places.
     fn fetch_view<C: Code>(view: &View<'_>, section: Section<'_>, out: &mut [C]),
     I => view.fetch::<I, C>(section, out)
+}
+
+/// Where the code of a place is, if only positions are kept in which a mover stands on certain
+/// squares.
+#[inline(always)]
+fn place_of(edge: Option<&EdgeMover>, at: usize) -> Option<usize> {
+    match edge {
+        None => Some(at),
+        Some(mover) => mover.place(at),
+    }
 }
 
 /// Where codes come from.

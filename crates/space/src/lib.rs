@@ -8,6 +8,7 @@
 #![allow(clippy::inline_always)]
 
 pub mod code;
+mod edge;
 mod few;
 pub mod kings;
 pub mod layout;
@@ -17,6 +18,7 @@ pub mod slice;
 pub mod values;
 
 pub use code::Code;
+pub use edge::{EdgeCodes, EdgeMover, EdgeShape};
 pub use few::FewCodes;
 pub use kings::{KingPairs, king_pairs};
 pub use layout::{KingPlacement, Layout, Mover};

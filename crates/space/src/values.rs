@@ -7,6 +7,7 @@ use hoffman_board::{Color, Material, Value};
 use rustc_hash::FxHashMap;
 
 use crate::code::Code;
+use crate::edge::EdgeCodes;
 use crate::few::FewCodes;
 use crate::layout::Layout;
 use crate::outcomes::PackedOutcomes;
@@ -39,6 +40,8 @@ pub enum PackedCodes<'a> {
     Outcomes(&'a PackedOutcomes),
     /// In as few bits as tell those near each other apart.
     Few(&'a FewCodes),
+    /// Those of some positions, the others being illegal.
+    Edge(&'a EdgeCodes),
 }
 
 /// The codes of one side to move of a slice, in the narrowest width that holds them.
@@ -82,6 +85,7 @@ impl StoredCodes {
         match (self.store.packed(), C::as_byte_slice_mut(out)) {
             (Some(PackedCodes::Outcomes(outcomes)), Some(out)) => outcomes.read_inlined(at, out),
             (Some(PackedCodes::Few(few)), Some(out)) => few.read_inlined(at, out),
+            (Some(PackedCodes::Edge(edge)), Some(out)) => edge.read_inlined(at, out),
             _ => self.read(at, out),
         }
     }
@@ -91,6 +95,7 @@ impl StoredCodes {
         match self.store.packed() {
             Some(PackedCodes::Outcomes(outcomes)) => return C::convert(outcomes.code(at)),
             Some(PackedCodes::Few(few)) => return C::convert(few.code(at)),
+            Some(PackedCodes::Edge(edge)) => return C::convert(edge.code(at)),
             None => {}
         }
         let mut code = [C::ILLEGAL];
@@ -233,7 +238,7 @@ impl Codes {
     pub fn as_outcomes(&self) -> Option<&PackedOutcomes> {
         match self.as_packed()? {
             PackedCodes::Outcomes(outcomes) => Some(outcomes),
-            PackedCodes::Few(_) => None,
+            PackedCodes::Few(_) | PackedCodes::Edge(_) => None,
         }
     }
 

@@ -6,7 +6,8 @@ use std::sync::{Arc, LazyLock};
 use hoffman_board::{Color, Role, Symmetry, Value};
 use hoffman_hbf::{Code, DRAW, Kind, Man, Material, Position, Source, code_of, turn_over};
 use hoffman_space::{
-    Codes, KingPlacement, Orientation, PackedOutcomes, PawnSquares, SliceValues, TableValues,
+    Codes, EdgeCodes, KingPlacement, Orientation, PackedCodes, PackedOutcomes, PawnSquares,
+    SliceValues, TableValues,
 };
 
 use super::{color_of, man};
@@ -44,6 +45,7 @@ enum LineCodes<'v> {
     Narrow(&'v [u8]),
     Wide(&'v [u16]),
     Outcomes(&'v PackedOutcomes),
+    Edge(&'v EdgeCodes),
     Elsewhere(&'v Codes),
 }
 
@@ -52,9 +54,11 @@ impl<'v> LineCodes<'v> {
         match codes {
             Codes::Narrow(bytes) => LineCodes::Narrow(bytes),
             Codes::Wide(words) => LineCodes::Wide(words),
-            Codes::Stored(_) => {
-                codes.as_outcomes().map_or(LineCodes::Elsewhere(codes), LineCodes::Outcomes)
-            }
+            Codes::Stored(_) => match codes.as_packed() {
+                Some(PackedCodes::Outcomes(outcomes)) => LineCodes::Outcomes(outcomes),
+                Some(PackedCodes::Edge(edge)) => LineCodes::Edge(edge),
+                Some(PackedCodes::Few(_)) | None => LineCodes::Elsewhere(codes),
+            },
         }
     }
 }
@@ -84,7 +88,7 @@ static BYTES: [Code; 256] = {
 
 impl MoverLine<'_> {
     /// 0 where there is no position.
-    #[inline]
+    #[inline(always)]
     fn code(&self, square: u8) -> Code {
         let place = self.base + self.stride * usize::from(self.images[usize::from(square & 63)]);
         let of_byte = |byte: u8| BYTES[usize::from(byte)];
@@ -92,6 +96,7 @@ impl MoverLine<'_> {
             LineCodes::Narrow(bytes) => bytes.get(place).map_or(0, |&byte| of_byte(byte)),
             LineCodes::Wide(words) => words.get(place).map_or(0, |&word| code_of_word(word)),
             LineCodes::Outcomes(outcomes) => of_byte(outcomes.code(place)),
+            LineCodes::Edge(edge) => of_byte(edge.code(place)),
             LineCodes::Elsewhere(codes) if place < codes.len() => {
                 code_of_value(codes.value(place)).unwrap_or(0)
             }
@@ -204,6 +209,16 @@ impl<'v> Values<'v> {
         let base = layout.offset(squares)?.checked_sub(own)?;
         let images = &IMAGES[8 * first.index() + second.index()];
         let codes = LineCodes::new(&slice.codes[side]);
+        if let LineCodes::Edge(edge) = codes
+            && let Some((base, stride)) = edge.line(base, stride)
+        {
+            return Some(MoverLine {
+                codes: LineCodes::Narrow(edge.codes()),
+                base,
+                stride,
+                images,
+            });
+        }
         Some(MoverLine { codes, base, stride, images })
     }
 

@@ -4,8 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use hoffman_board::{Color, Material, Role, Value};
-use hoffman_space::{Layout, PawnSquares};
+use hoffman_space::{
+    Codes, EdgeCodes, EdgeShape, Layout, Mover, PawnSquares, SliceValues, TableValues, side,
+};
+use rayon::prelude::*;
 
+use super::squares::promotion_squares;
 use crate::entries::EntryValue;
 
 /// Which values of a table are wanted, in the colours of the ending with its stronger side White.
@@ -89,6 +93,70 @@ impl Wanted {
         let movers = layout.movers().iter().enumerate();
         let promoted = movers.filter(|(_, m)| self.on_edge.contains(&(m.color, m.role)));
         promoted.fold(0, |set, (i, _)| set | 1 << i)
+    }
+
+    /// The positions of a layout with a side to move that are wanted, whatever their pawns; none if
+    /// it is all of them, or takes as much room.
+    fn edge(&self, layout: &Layout, structure: PawnSquares, turn: Color) -> Option<EdgeShape> {
+        let promoted = self.promoted_movers(layout);
+        let movers = layout.movers().iter().enumerate();
+        // Who has just promoted a pawn is not to move.
+        let movers = movers.filter(|(m, mover)| promoted >> m & 1 != 0 && mover.color != turn);
+        let squares = |(m, mover): (usize, &Mover)| (m, promotion_squares(structure, mover.color));
+        let movers: Vec<(usize, u64)> = movers.map(squares).collect();
+        let shape = EdgeShape::new(layout, &movers)?;
+        (!self.on_edge.is_empty() && shape.codes() < layout.len()).then_some(shape)
+    }
+
+    /// How many of a complete ending's positions [`Wanted::part_of`] keeps, of how many.
+    pub fn share(&self, material: &Material) -> (u64, u64) {
+        let layout = Layout::new(material);
+        let pawns = u64::from(material.has_pawns());
+        let of_side = |turn: Color| {
+            let edge = self.edge(&layout, PawnSquares { white: pawns, black: 0 }, turn);
+            let codes = edge.map_or(layout.len(), |shape| shape.codes());
+            if self.sides[side(turn)] { codes as u64 } else { 0 }
+        };
+        (Color::ALL.map(of_side).iter().sum(), 2 * layout.len() as u64)
+    }
+
+    /// The values that are wanted, whatever their pawns, in the memory that they need. Those of
+    /// two bytes, of outcomes alone, and in pages stay as they are, as far as the side is wanted.
+    pub fn part_of(&self, values: TableValues) -> TableValues {
+        let keys = values.slices.keys().copied();
+        let TableValues { material, ref layout, form, .. } = values;
+        let part = TableValues::with_layout(material, layout.clone(), form, keys);
+        values.slices.into_par_iter().for_each(|(structure, slot)| {
+            let slice = slot.into_inner().map(Arc::unwrap_or_clone);
+            if let (Some(slice), Some(slot)) = (slice, part.slices.get(&structure)) {
+                // Each slice is made once.
+                let _ = slot.set(Arc::new(self.part_of_slice(slice, &part.layout, structure)));
+            }
+        });
+        part
+    }
+
+    fn part_of_slice(
+        &self,
+        slice: SliceValues,
+        layout: &Layout,
+        structure: PawnSquares,
+    ) -> SliceValues {
+        let part = |turn: Color, codes: Codes| match codes {
+            _ if !self.sides[side(turn)] => Codes::Narrow(Vec::new()),
+            Codes::Narrow(bytes) if bytes.len() == layout.len() => {
+                match self.edge(layout, structure, turn) {
+                    Some(shape) => EdgeCodes::of(&bytes, shape).into_codes(),
+                    None => Codes::Narrow(bytes),
+                }
+            }
+            codes => codes,
+        };
+        let SliceValues { codes: [white, black], en_passant, .. } = slice;
+        // Who has just promoted a pawn has not made a double step.
+        let en_passant = if self.on_edge.is_empty() { en_passant } else { Vec::new() };
+        let codes = [part(Color::White, white), part(Color::Black, black)];
+        SliceValues { codes, en_passant, ..slice }
     }
 
     /// Asks for what `other` asks for, too.
