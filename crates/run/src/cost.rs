@@ -24,7 +24,7 @@ use crate::memory::free_disk;
 use crate::numbering::Numbering;
 use crate::progress::Silent;
 use crate::room::{OWN, bounded_budget, least_memory};
-use crate::values::{is_quickly_solved, wanted_of_job};
+use crate::values::{is_quickly_solved, want, wanted_by, wanted_of_job};
 use crate::workplace::Workplace;
 
 /// From how many bytes of values on it is worth looking whether the disk has room for all files.
@@ -301,19 +301,12 @@ pub(crate) fn memory_of_endings(
         if write {
             wanted.clear();
         }
-        want(&mut wanted, wanted_of_job(&graph.nodes[at].source));
+        want(&mut wanted, &graph.nodes[at].source);
         let kept = todo[..number].iter();
         let kept: u64 = kept.map(|&at| values_wanted(graph, at, &wanted, format)).sum();
         worst = worst.max(memory_of_ending(graph, at, (write, format)) + kept);
     }
     worst / 5 * 6
-}
-
-/// Asks for what somebody else asks for, too.
-pub(crate) fn want(all: &mut HashMap<Material, Wanted>, other: HashMap<Material, Wanted>) {
-    for (material, wanted) in other {
-        all.entry(material).or_default().extend(&wanted);
-    }
 }
 
 /// The memory that an ending needs in the same way beside the values of those behind it.
@@ -369,10 +362,7 @@ pub(crate) fn memory_of_group(
     held: impl Fn(&Material) -> bool,
 ) -> u64 {
     let own: u64 = group.iter().map(|&at| memory_of_ending(graph, at, (true, format))).sum();
-    let mut wanted = HashMap::new();
-    for &at in group {
-        want(&mut wanted, wanted_of_job(&graph.nodes[at].source));
-    }
+    let wanted = wanted_by(graph, group);
     let behind = graph.needed_by(group).into_iter();
     let read = behind.filter(|&at| !held(&graph.nodes[at].source.material));
     (own + read.map(|at| values_wanted(graph, at, &wanted, format)).sum::<u64>()) / 5 * 6

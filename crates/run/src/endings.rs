@@ -32,7 +32,7 @@ use crate::room;
 use crate::sequence::{LARGE, sparing};
 use crate::task::{self, Order, SolvedTable};
 use crate::unwritten;
-use crate::values::{load_table, wanted_of_job};
+use crate::values::{load_table, wanted_by};
 use crate::workplace::Workplace;
 
 mod hold;
@@ -505,12 +505,7 @@ impl<'a> Build<'a> {
     /// Brings into memory what a group needs and is not there: of every table the sides to move
     /// that its moves lead to.
     fn load_needed(&mut self, group: &[usize]) -> Result<(), RunError> {
-        let mut needed: HashMap<Material, Wanted> = HashMap::new();
-        for &at in group {
-            for (material, wanted) in wanted_of_job(&self.graph.nodes[at].source) {
-                needed.entry(material).or_default().extend(&wanted);
-            }
-        }
+        let mut needed = wanted_by(self.graph, group);
         let behind: HashSet<usize> = self.graph.needed_by(group);
         // One room for all: the first touch of a page of memory costs as much as what is done
         // there.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hoffman_board::{Format, Material};
-use hoffman_plan::{EndingJob, complete, structures_behind};
+use hoffman_plan::{EndingJob, Graph, complete, structures_behind};
 use hoffman_solve::{SolveOptions, Tables, clear_illegal, in_pages, solve_table};
 use hoffman_space::TableValues;
 use hoffman_table::entries::EntryCodec;
@@ -31,6 +31,22 @@ pub(crate) fn wanted_of_job(job: &EndingJob) -> HashMap<Material, Wanted> {
         }
     }
     needed
+}
+
+/// What nodes together want of the endings behind them.
+pub(crate) fn wanted_by(graph: &Graph<EndingJob>, nodes: &[usize]) -> HashMap<Material, Wanted> {
+    let mut all = HashMap::new();
+    for &at in nodes {
+        want(&mut all, &graph.nodes[at].source);
+    }
+    all
+}
+
+/// Asks for what a job wants, too.
+pub(crate) fn want(all: &mut HashMap<Material, Wanted>, job: &EndingJob) {
+    for (material, wanted) in wanted_of_job(job) {
+        all.entry(material).or_default().extend(&wanted);
+    }
 }
 
 /// How values are taken that a table of this format follows from.

@@ -8,9 +8,9 @@ use hoffman_table::rows::Wanted;
 
 use super::{Build, group_end};
 use crate::aside::CompressedValues;
-use crate::cost::{BESIDE, memory_of_group, want};
+use crate::cost::{BESIDE, memory_of_group};
 use crate::memory::available_memory;
-use crate::values::wanted_of_job;
+use crate::values::wanted_by;
 
 /// From how many bytes of values on it makes room if they are put aside.
 const MAKES_ROOM: u64 = 4 << 20;
@@ -19,10 +19,7 @@ impl Build<'_> {
     /// Keeps of what was made those values alone that later nodes want: of five men only positions
     /// with a promoted man on the last rank, and one side to move.
     pub(super) fn keep_wanted(&mut self, later: &[usize]) {
-        let mut wanted = HashMap::new();
-        for &at in later {
-            want(&mut wanted, wanted_of_job(&self.graph.nodes[at].source));
-        }
+        let wanted = wanted_by(self.graph, later);
         let held: Vec<Material> = self.tables.keys().copied().collect();
         for material in held {
             // What was read for others may be less than what is wanted now.
