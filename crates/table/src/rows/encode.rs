@@ -369,14 +369,14 @@ fn raw_codec(space: &IndexSpace, format: Format) -> Result<EntryCodec, RowsError
 
 /// Where the codes of rows are read.
 trait CodeRows<C> {
-    /// The codes from the first of a run's row on: 64, or if it goes from row to row all behind
-    /// it.
-    fn of(&mut self, run: &Run<'_>) -> &[C];
+    /// The codes from the first one of a row on: 64, or all behind it if positions go from row to
+    /// row.
+    fn of(&mut self, row: usize, in_row: bool) -> &[C];
 }
 
 impl<C: Code> CodeRows<C> for &[C] {
-    fn of(&mut self, run: &Run<'_>) -> &[C] {
-        self.get(run.row..).unwrap_or_default()
+    fn of(&mut self, row: usize, _: bool) -> &[C] {
+        self.get(row..).unwrap_or_default()
     }
 }
 
@@ -387,11 +387,11 @@ struct FetchedRows<'a, C> {
 }
 
 impl<C: Code> CodeRows<C> for FetchedRows<'_, C> {
-    fn of(&mut self, run: &Run<'_>) -> &[C] {
+    fn of(&mut self, row: usize, in_row: bool) -> &[C] {
         // The rows of bare kings, which may go from row to row, are few.
-        let len = self.codes.len.saturating_sub(run.row);
-        self.row.resize(if run.in_row { len.min(64) } else { len }, C::ILLEGAL);
-        self.codes.read(run.row, &mut self.row);
+        let len = self.codes.len.saturating_sub(row);
+        self.row.resize(if in_row { len.min(64) } else { len }, C::ILLEGAL);
+        self.codes.read(row, &mut self.row);
         &self.row
     }
 }
@@ -412,8 +412,8 @@ impl<C: Code> FetchedBlock<C> {
 }
 
 impl<C: Code> CodeRows<C> for FetchedBlock<C> {
-    fn of(&mut self, run: &Run<'_>) -> &[C] {
-        self.codes.get(run.row.wrapping_sub(self.start)..).unwrap_or_default()
+    fn of(&mut self, row: usize, _: bool) -> &[C] {
+        self.codes.get(row.wrapping_sub(self.start)..).unwrap_or_default()
     }
 }
 
@@ -475,13 +475,36 @@ impl<W: Code, E: EntryPlaces<W>> Writer<'_, '_, W, E> {
         let mut written = 0;
         let indices = self.entries.indices();
         let visits = Visits { orientation, once: true, promoted: 0 };
+        if COUNT && !E::STORES && self.count_rows(portion, visits, codes, met) {
+            return 0;
+        }
         self.encoding.rows.walk(portion, visits, |run| {
             let Some(run) = run.within(&indices) else { return };
             written += run.len() as u64;
             let first = run.index.wrapping_sub(indices.start) as usize;
-            self.run::<C, COUNT>(&run, first, codes.of(&run), met);
+            self.run::<C, COUNT>(&run, first, codes.of(run.row, run.in_row), met);
         });
         written
+    }
+
+    /// Counts the codes of a portion row by row as they lie, which indices do not; false if that is
+    /// not possible.
+    fn count_rows<C: Code>(
+        &self,
+        portion: &Portion,
+        visits: Visits,
+        codes: &mut dyn CodeRows<C>,
+        met: &mut Histogram,
+    ) -> bool {
+        if C::WIDE {
+            return false;
+        }
+        self.encoding.rows.walk_rows(portion, visits, |row, places| {
+            let bytes = bytemuck::cast_slice::<C, u8>(codes.of(row, true));
+            if let Some(bytes) = bytes.first_chunk() {
+                met.count_row(bytes, places);
+            }
+        })
     }
 
     /// Writes the entries of a run, from a number on; its codes are in `row`.
@@ -509,13 +532,6 @@ impl<W: Code, E: EntryPlaces<W>> Writer<'_, '_, W, E> {
         if run.in_row
             && let Some(row) = row.first_chunk::<64>()
         {
-            if COUNT && !E::STORES && !C::WIDE {
-                let bytes = bytemuck::cast_slice::<C, u8>(row);
-                if let Some(bytes) = bytes.first_chunk() {
-                    met.count_row(bytes, run.places());
-                }
-                return;
-            }
             for (i, square) in run.squares().enumerate() {
                 write(row[square & 63], at, i);
                 at = at.wrapping_add(step);

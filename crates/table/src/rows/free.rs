@@ -192,18 +192,31 @@ impl<'a> Free<'a> {
         if self.stop.is_requested() {
             return;
         }
-        let squares = self.pawns.get(&portion.structure).copied().unwrap_or([0; MAX_PIECES]);
-        let mut occupied = portion.structure.occupied();
-        if let Some(square) = portion.en_passant {
-            occupied |= empty_squares(square, portion.turn);
-        }
-
-        let walk = FreeWalk { rows: self, portion, visits, occupied };
+        let (walk, squares) = FreeWalk::new(self, portion, visits);
         if self.layout.movers().len() == 2 {
             walk.bare_kings(squares, &mut visit);
         } else {
             walk.all(squares, &mut visit);
         }
+    }
+
+    /// Visits the rows of a portion one after the other as they lie, each once with the places in
+    /// it that have positions: for who does not ask for indices. False of bare kings, whose
+    /// positions may go from row to row.
+    pub(super) fn walk_rows(
+        &self,
+        portion: &Portion,
+        visits: Visits,
+        visit: impl FnMut(usize, u64),
+    ) -> bool {
+        if self.layout.movers().len() == 2 {
+            return false;
+        }
+        if !self.stop.is_requested() {
+            let (walk, squares) = FreeWalk::new(self, portion, visits);
+            walk.rows(squares, visit);
+        }
+        true
     }
 
     /// Adds up what the slices counted, by the way in which the table's indices represent their
@@ -312,7 +325,21 @@ struct Placing {
     on_edge: bool,
 }
 
-impl FreeWalk<'_, '_> {
+impl<'w, 'a> FreeWalk<'w, 'a> {
+    /// The walk through a portion, and the squares of the pawns.
+    fn new(
+        rows: &'w Free<'a>,
+        portion: &'w Portion,
+        visits: Visits,
+    ) -> (FreeWalk<'w, 'a>, [u8; MAX_PIECES]) {
+        let squares = rows.pawns.get(&portion.structure).copied().unwrap_or([0; MAX_PIECES]);
+        let mut occupied = portion.structure.occupied();
+        if let Some(square) = portion.en_passant {
+            occupied |= empty_squares(square, portion.turn);
+        }
+        (FreeWalk { rows, portion, visits, occupied }, squares)
+    }
+
     /// The slots of the kings, White's and Black's.
     fn king_slots(&self) -> [PieceSlot; 2] {
         let slots = &self.rows.slots[usize::from(self.visits.orientation.swap)];
@@ -366,6 +393,32 @@ impl FreeWalk<'_, '_> {
 
             if self.place(&inner, &mut placing) {
                 self.lanes(&inner, &kings, &mut placing, visit);
+            }
+        }
+    }
+
+    /// Goes through the placements of the kings, and in each through those of all other pieces but
+    /// the lane in the order of the layout.
+    fn rows(&self, squares: [u8; MAX_PIECES], mut visit: impl FnMut(usize, u64)) {
+        let inner = self.inner();
+        let mut placing =
+            Placing { squares, digits: vec![0; inner.len()], taken: 0, on_edge: false };
+        for KingsAt { white, black, base, symmetry } in self.kings(squares) {
+            let kings = 1 << white | 1 << black;
+            let image = &self.rows.images[symmetry.index()];
+            for step in 0..1_u64 << (6 * inner.len()) {
+                let mut rest = step;
+                for digit in placing.digits.iter_mut().rev() {
+                    *digit = (rest % 64) as u8;
+                    rest /= 64;
+                }
+                if !self.place(&inner, &mut placing) || placing.taken & kings != 0 {
+                    continue;
+                }
+                let lanes = self.allowed(&placing) & !kings;
+                if lanes != 0 {
+                    visit(row_of(&inner, &placing, (base, image)), symmetry.apply_set(lanes));
+                }
             }
         }
     }
@@ -436,6 +489,23 @@ impl FreeWalk<'_, '_> {
         possible
     }
 
+    /// Where the lane may stand beside the pieces between it and the kings.
+    #[inline(always)]
+    fn allowed(&self, placing: &Placing) -> u64 {
+        let lane = self.rows.lane;
+        let mut allowed = !placing.taken;
+        if !placing.on_edge {
+            allowed &= self.promoted(lane);
+        }
+        // Nothing is like a king, so the mover before has the digit of its number less the two
+        // kings.
+        let before = lane.checked_sub(3).and_then(|i| placing.digits.get(i));
+        if let (true, Some(&last)) = (self.visits.once && self.rows.is_like_last(lane), before) {
+            allowed &= u64::MAX << last;
+        }
+        allowed
+    }
+
     /// Visits the lanes of all placements of the kings.
     #[inline(always)]
     fn lanes(
@@ -447,42 +517,35 @@ impl FreeWalk<'_, '_> {
     ) {
         let (rows, portion, lane) = (self.rows, self.portion, self.rows.lane);
         let lane_slot = rows.slots[usize::from(self.visits.orientation.swap)][lane];
-        let Placing { squares, digits, taken, on_edge } = placing;
-        let mut allowed = !*taken;
-        if !*on_edge {
-            allowed &= self.promoted(lane);
-        }
-
-        // Nothing is like a king, so the mover before has the digit of its number less the two
-        // kings.
-        let before = lane.checked_sub(3).and_then(|i| digits.get(i));
-        if let (true, Some(&last)) = (self.visits.once && rows.is_like_last(lane), before) {
-            allowed &= u64::MAX << last;
-        }
+        let allowed = self.allowed(placing);
         if allowed == 0 {
             return;
         }
 
         let [white_slot, black_slot] = self.king_slots();
-        let mut cursor = rows.space.cursor(squares, portion.turn, portion.en_passant);
+        let mut cursor = rows.space.cursor(&placing.squares, portion.turn, portion.en_passant);
         for &KingsAt { white, black, base, symmetry } in kings {
-            if *taken & (1 << white | 1 << black) != 0 {
+            if placing.taken & (1 << white | 1 << black) != 0 {
                 continue;
             }
             let image = &rows.images[symmetry.index()];
-            let mut row = base;
-            for (piece, &square) in inner.iter().zip(&*digits) {
-                row += image[usize::from(square) & 63] * piece.stride;
-            }
+            let row = row_of(inner, placing, (base, image));
             cursor.put(white_slot, white);
             cursor.put(black_slot, black);
-            squares[white_slot] = white;
-            squares[black_slot] = black;
+            placing.squares[white_slot] = white;
+            placing.squares[black_slot] = black;
             let lanes = allowed & !(1 << white | 1 << black);
             cursor.visit_lane(lane_slot, lanes, |lanes, index, step| {
                 let run = Run { index, step, row, image, lanes, in_row: true };
-                visit(&run, squares, lane_slot);
+                visit(&run, &placing.squares, lane_slot);
             });
         }
     }
+}
+
+/// Where the row of a placement begins: behind that of its kings, with the images of the squares.
+#[inline(always)]
+fn row_of(inner: &[InnerPiece], placing: &Placing, (base, image): (usize, &[usize; 64])) -> usize {
+    let of = |(piece, &square): (&InnerPiece, &u8)| image[usize::from(square) & 63] * piece.stride;
+    base + inner.iter().zip(&placing.digits).map(of).sum::<usize>()
 }

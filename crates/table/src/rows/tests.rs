@@ -192,6 +192,11 @@ fn check(elements: &str) {
         );
     }
     assert_eq!(counts.legal, positions, "{elements}");
+    for by_blocks in [false, true] {
+        let stretches = Stretches::new(&space, &values, format, (by_blocks, &stop)).unwrap();
+        let (_, counted) = stretches.expect("no two placements share an index");
+        assert_eq!(counted, counts, "{elements}");
+    }
 
     let folder = tempfile::tempdir().unwrap();
     let pages = Pages::new(folder.path(), 1 << 18);
@@ -287,6 +292,7 @@ fn pawns_and_their_rights_have_the_values_of_their_indices() {
     for (index, symmetry, men) in [
         ("combinadic4", 2, "K k P:d2+d4+e2+e4 p:d4+e4+d5+e5"),
         ("combinadic5", 1, "K k P:b4+b5 p:a4+c4"),
+        ("combinadic5", 2, "K k N P:d2+e2 p:d4+e4"),
         ("simple", 1, "K k P:g4 p:h4"),
     ] {
         let elements = format!("<index type='{index}' symmetry='{symmetry}'/>{}", pieces(men));

@@ -89,17 +89,6 @@ impl Run<'_> {
         bits_of(self.lanes).map(move |square| image[usize::from(square) & 63])
     }
 
-    /// The places of all positions in their row, if that has 64.
-    #[inline(always)]
-    pub(super) fn places(&self) -> u64 {
-        // Mostly the others are fewer. The images of all squares are all places.
-        let of = |squares| {
-            let places = bits_of(squares).map(|square| self.image[usize::from(square) & 63]);
-            places.fold(0_u64, |set, place| set | 1 << (place & 63))
-        };
-        if self.len() > 32 { !of(!self.lanes) } else { of(self.lanes) }
-    }
-
     /// Index and place of every position.
     #[inline(always)]
     pub(super) fn positions(&self) -> impl Iterator<Item = (usize, usize)> {
@@ -320,6 +309,21 @@ impl<'a> Rows<'a> {
         match self {
             Rows::Free(rows) => rows.walk(portion, visits, visit),
             Rows::Restricted(rows) => rows.walk(portion, visits.once, visit),
+        }
+    }
+
+    /// Visits the rows of a portion as they lie, each once with the places in it that have
+    /// positions. False, and nothing is visited, where positions have to be found by
+    /// [`Rows::walk`].
+    pub(super) fn walk_rows(
+        &self,
+        portion: &Portion,
+        visits: Visits,
+        visit: impl FnMut(usize, u64),
+    ) -> bool {
+        match self {
+            Rows::Free(rows) => rows.walk_rows(portion, visits, visit),
+            Rows::Restricted(_) => false,
         }
     }
 }
