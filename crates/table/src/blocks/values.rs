@@ -1,14 +1,14 @@
 //! Values by rows as a source of cells.
 
-use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use hoffman_board::{Color, Role, Symmetry, Value};
 use hoffman_hbf::{Code, DRAW, Kind, Man, Material, Position, Source, code_of, turn_over};
 use hoffman_space::{
     Codes, EdgeCodes, KingPlacement, Orientation, PackedCodes, PackedOutcomes, PawnSquares,
-    SliceValues, TableValues,
+    SliceValues, TableValues, side,
 };
+use rustc_hash::FxHashMap;
 
 use super::{color_of, man};
 
@@ -22,13 +22,15 @@ pub(super) struct Values<'v> {
 }
 
 /// A slice, and how a position is turned before it is looked up there.
-type Slice<'v> = (&'v Arc<SliceValues>, Orientation);
-
-/// Where the men of a position stand.
-struct MenSquares {
-    movers: [u8; 16],
-    pawns: PawnSquares,
+#[derive(Clone, Copy)]
+struct Slice<'v> {
+    /// The codes by the side to move before that.
+    codes: [LineCodes<'v>; 2],
+    orientation: Orientation,
 }
+
+/// Where the men of a position stand that are no pawns; the rest of the numbers is 0.
+type MoverSquares = [u8; 16];
 
 /// Where the positions of a row lie that differ in the square of a mover.
 struct MoverLine<'v> {
@@ -41,6 +43,7 @@ struct MoverLine<'v> {
 }
 
 /// The codes among which a line lies.
+#[derive(Clone, Copy)]
 enum LineCodes<'v> {
     Narrow(&'v [u8]),
     Wide(&'v [u16]),
@@ -60,6 +63,29 @@ impl<'v> LineCodes<'v> {
                 Some(PackedCodes::Few(_)) | None => LineCodes::Elsewhere(codes),
             },
         }
+    }
+
+    /// The code at a place; 0 where there is no position.
+    #[inline(always)]
+    fn code(self, place: usize) -> Code {
+        let of_byte = |byte: u8| BYTES[usize::from(byte)];
+        match self {
+            LineCodes::Narrow(bytes) => bytes.get(place).map_or(0, |&byte| of_byte(byte)),
+            LineCodes::Wide(words) => words.get(place).map_or(0, |&word| code_of_word(word)),
+            LineCodes::Outcomes(outcomes) => of_byte(outcomes.code(place)),
+            LineCodes::Edge(edge) => of_byte(edge.code(place)),
+            LineCodes::Elsewhere(codes) if place < codes.len() => {
+                code_of_value(codes.value(place)).unwrap_or(0)
+            }
+            LineCodes::Elsewhere(_) => 0,
+        }
+    }
+}
+
+impl<'v> Slice<'v> {
+    fn new((values, orientation): (&'v Arc<SliceValues>, Orientation)) -> Slice<'v> {
+        let [own, other] = values.codes.each_ref().map(LineCodes::new);
+        Slice { codes: if orientation.swap { [other, own] } else { [own, other] }, orientation }
     }
 }
 
@@ -90,18 +116,8 @@ impl MoverLine<'_> {
     /// 0 where there is no position.
     #[inline(always)]
     fn code(&self, square: u8) -> Code {
-        let place = self.base + self.stride * usize::from(self.images[usize::from(square & 63)]);
-        let of_byte = |byte: u8| BYTES[usize::from(byte)];
-        match self.codes {
-            LineCodes::Narrow(bytes) => bytes.get(place).map_or(0, |&byte| of_byte(byte)),
-            LineCodes::Wide(words) => words.get(place).map_or(0, |&word| code_of_word(word)),
-            LineCodes::Outcomes(outcomes) => of_byte(outcomes.code(place)),
-            LineCodes::Edge(edge) => of_byte(edge.code(place)),
-            LineCodes::Elsewhere(codes) if place < codes.len() => {
-                code_of_value(codes.value(place)).unwrap_or(0)
-            }
-            LineCodes::Elsewhere(_) => 0,
-        }
+        self.codes
+            .code(self.base + self.stride * usize::from(self.images[usize::from(square & 63)]))
     }
 }
 
@@ -142,14 +158,17 @@ impl<'v> Values<'v> {
                     [0, 2] => PawnSquares { white: 0, black: first | second },
                     _ => PawnSquares { white: first, black: second },
                 };
-                slices[number_of(structure)] = self.table.find(structure);
+                slices[number_of(structure)] = self.table.find(structure).map(Slice::new);
             }
         }
         slices
     }
 
     fn slice(&self, pawns: PawnSquares) -> Option<Slice<'v>> {
-        if self.slices.is_empty() { self.table.find(pawns) } else { self.slices[number_of(pawns)] }
+        match self.slices.get(number_of(pawns)) {
+            Some(slice) => *slice,
+            None => self.table.find(pawns).map(Slice::new),
+        }
     }
 
     /// The ending.
@@ -158,44 +177,58 @@ impl<'v> Values<'v> {
         Material::new(men.into_iter().map(|(color, role)| man(color, role)))
     }
 
-    /// The men of a position; none if they are others.
-    fn men(&self, position: &Position) -> Option<MenSquares> {
-        let mut men = MenSquares { movers: [0; 16], pawns: PawnSquares::default() };
+    /// The movers of a position; none if they are others.
+    fn mover_squares(&self, position: &Position) -> Option<MoverSquares> {
+        let mut squares = [0; 16];
         for (at, &mover) in self.movers.iter().enumerate() {
             // Like men stand side by side: each is on a higher square than the one before.
             let above = match at.checked_sub(1).filter(|&before| self.movers[before] == mover) {
-                Some(before) => u64::MAX << men.movers[before] << 1,
+                Some(before) => u64::MAX << squares[before] << 1,
                 None => u64::MAX,
             };
             let set = position.of(mover) & above;
             if set == 0 {
                 return None;
             }
-            men.movers[at] = set.trailing_zeros() as u8;
+            squares[at] = set.trailing_zeros() as u8;
         }
-        let pawns = |color| position.of(man(color, Role::Pawn));
-        men.pawns = PawnSquares { white: pawns(Color::White), black: pawns(Color::Black) };
-        Some(men)
+        Some(squares)
+    }
+
+    /// The movers in a slice: as in `TableValues::value`. And which one there a mover is.
+    fn turned(
+        &self,
+        mut squares: MoverSquares,
+        orientation: Orientation,
+        walks: usize,
+    ) -> (MoverSquares, usize) {
+        let movers = &mut squares[..self.movers.len()];
+        let symmetry = orientation.symmetry();
+        for square in movers.iter_mut() {
+            *square = symmetry.apply_index(*square);
+        }
+        if !orientation.swap {
+            return (squares, walks);
+        }
+        movers.swap(0, 1);
+        let half = (movers.len() - 2) / 2;
+        movers[2..].rotate_left(half);
+        let walks = if walks < 2 { 1 - walks } else { 2 + (walks - 2 + half) % (2 * half) };
+        (squares, walks)
     }
 
     /// The line of positions that differ in the square of a mover, in this position the last one of
     /// those like it. None if there is none, or none so simple.
-    fn line(&self, men: &MenSquares, turn: Color, mut walks: usize) -> Option<MoverLine<'v>> {
+    fn line(
+        &self,
+        squares: &MoverSquares,
+        pawns: PawnSquares,
+        turn: Color,
+        walks: usize,
+    ) -> Option<MoverLine<'v>> {
         let layout = &self.table.layout;
-        let (slice, orientation) = self.slice(men.pawns)?;
-        let first = orientation.symmetry();
-        let mut squares = men.movers;
-        let squares = &mut squares[..self.movers.len()];
-        for square in squares.iter_mut() {
-            *square = first.apply_index(*square);
-        }
-        if orientation.swap {
-            // As in `TableValues::value`.
-            squares.swap(0, 1);
-            let half = (squares.len() - 2) / 2;
-            squares[2..].rotate_left(half);
-            walks = if walks < 2 { 1 - walks } else { 2 + (walks - 2 + half) % (2 * half) };
-        }
+        let slice = self.slice(pawns)?;
+        let (squares, walks) = self.turned(*squares, slice.orientation, walks);
         if layout.has_overlaps() || !layout.has_all_places(walks) {
             return None;
         }
@@ -203,12 +236,11 @@ impl<'v> Values<'v> {
             KingPlacement::Pairs => layout.king_base(squares[0], squares[1])?.1,
             KingPlacement::Axes => Symmetry::IDENTITY,
         };
-        let side = usize::from(orientation.color(turn) == Color::Black);
         let stride = layout.stride(walks);
         let own = stride * usize::from(second.apply_index(squares[walks]));
-        let base = layout.offset(squares)?.checked_sub(own)?;
-        let images = &IMAGES[8 * first.index() + second.index()];
-        let codes = LineCodes::new(&slice.codes[side]);
+        let base = layout.offset(&squares[..self.movers.len()])?.checked_sub(own)?;
+        let images = &IMAGES[8 * slice.orientation.symmetry().index() + second.index()];
+        let codes = slice.codes[side(turn)];
         if let LineCodes::Edge(edge) = codes
             && let Some((base, stride)) = edge.line(base, stride)
         {
@@ -227,10 +259,69 @@ impl<'v> Values<'v> {
         let walks = self.movers.iter().rposition(|&mover| mover == man)?;
         // Where it stands on the lowest square it is the last one of those like it everywhere.
         let lowest = wanted.trailing_zeros() as u8 & 63;
-        let men = self.men(&position.with(lowest, man))?;
-        let is_last = men.movers[walks] == lowest && position.en_passant.is_none();
-        self.line(&men, color_of(position.turn), walks).filter(|_| is_last)
+        let squares = self.mover_squares(&position.with(lowest, man))?;
+        let is_last = squares[walks] == lowest && position.en_passant.is_none();
+        self.line(&squares, pawns_of(position), color_of(position.turn), walks).filter(|_| is_last)
     }
+
+    /// As [`Source::row`] for a man that moves inside slices.
+    fn row_of_mover(
+        &self,
+        position: &Position,
+        man: Man,
+        wanted: u64,
+        codes: &mut [Code; 64],
+    ) -> Option<u64> {
+        let line = self.line_of_row(position, man, wanted)?;
+        let mut unknown = 0;
+        for square in squares(wanted) {
+            let code = line.code(square);
+            codes[usize::from(square)] = code;
+            unknown |= u64::from(code == 0) << square;
+        }
+        Some(unknown)
+    }
+
+    /// As [`Source::row`] for a pawn: each square is another slice, but the movers stand on the
+    /// same place in all that are turned alike.
+    fn row_of_pawn(
+        &self,
+        position: &Position,
+        pawn: Man,
+        wanted: u64,
+        codes: &mut [Code; 64],
+    ) -> Option<u64> {
+        if position.en_passant.is_some() {
+            return None;
+        }
+        let movers = self.mover_squares(position)?;
+        let turn = side(color_of(position.turn));
+        let pawns = pawns_of(position);
+        let mut places = [None; 4];
+        let mut unknown = 0;
+        for square in squares(wanted) {
+            let mut structure = pawns;
+            *structure.of_mut(color_of(pawn.color)) |= 1 << square;
+            let code = self.slice(structure).map_or(0, |slice| {
+                let Orientation { swap, mirror } = slice.orientation;
+                let number = usize::from(swap) << 1 | usize::from(mirror);
+                let place = *places[number].get_or_insert_with(|| {
+                    let (squares, _) = self.turned(movers, slice.orientation, 0);
+                    self.table.layout.offset(&squares[..self.movers.len()]).unwrap_or(usize::MAX)
+                });
+                slice.codes[turn].code(place)
+            });
+            codes[usize::from(square)] = code;
+            unknown |= u64::from(code == 0) << square;
+        }
+        Some(unknown)
+    }
+}
+
+/// The pawns of a position.
+fn pawns_of(position: &Position) -> PawnSquares {
+    let pawns = |color| position.of(man(color, Role::Pawn));
+    PawnSquares { white: pawns(Color::White), black: pawns(Color::Black) }
 }
 
 /// The code of a value; none of a position that is not legal.
@@ -280,39 +371,41 @@ fn squares(mut set: u64) -> impl Iterator<Item = u8> {
 
 impl Source for Values<'_> {
     fn code(&self, position: &Position) -> Option<Code> {
-        let men = self.men(position)?;
-        let turn = color_of(position.turn);
+        let squares = self.mover_squares(position)?;
+        let (turn, pawns) = (color_of(position.turn), pawns_of(position));
         let last = self.movers.len() - 1;
-        if let Some(line) = self.line(&men, turn, last).filter(|_| position.en_passant.is_none()) {
-            return Some(line.code(men.movers[last])).filter(|&code| code != 0);
+        if position.en_passant.is_none()
+            && let Some(line) = self.line(&squares, pawns, turn, last)
+        {
+            return Some(line.code(squares[last])).filter(|&code| code != 0);
         }
-        let movers = &men.movers[..self.movers.len()];
-        code_of_value(self.table.value(movers, men.pawns, turn, position.en_passant)?)
+        let movers = &squares[..self.movers.len()];
+        code_of_value(self.table.value(movers, pawns, turn, position.en_passant)?)
     }
 
     fn row(&self, position: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
-        let line = match man.kind {
-            // Values of pawns are in slices, those of kings may be in pairs.
-            Kind::Pawn | Kind::King => None,
-            _ => self.line_of_row(position, man, wanted),
+        let unknown = match man.kind {
+            Kind::Pawn => self.row_of_pawn(position, man, wanted, codes),
+            // Kings may be laid out in pairs.
+            Kind::King => None,
+            _ => self.row_of_mover(position, man, wanted, codes),
         };
-        let mut unknown = 0;
-        for square in squares(wanted) {
-            let code = match &line {
-                Some(line) => line.code(square),
-                None => self.code(&position.with(square, man)).unwrap_or(0),
-            };
-            codes[usize::from(square)] = code;
-            unknown |= u64::from(code == 0) << square;
-        }
-        unknown
+        unknown.unwrap_or_else(|| {
+            let mut unknown = 0;
+            for square in squares(wanted) {
+                let code = self.code(&position.with(square, man)).unwrap_or(0);
+                codes[usize::from(square)] = code;
+                unknown |= u64::from(code == 0) << square;
+            }
+            unknown
+        })
     }
 }
 
 /// The values of several endings.
 pub(super) struct Others<'v> {
     /// With whether colours are to be exchanged.
-    all: HashMap<Counts, (Arc<Values<'v>>, bool)>,
+    all: FxHashMap<Counts, (Arc<Values<'v>>, bool)>,
 }
 
 /// The values of an ending and of those behind its captures and promotions.
@@ -335,6 +428,11 @@ fn counts(position: &Position) -> Counts {
     counts
 }
 
+/// The same of the positions with a man more on one of some squares.
+fn counts_of_row(position: &Position, man: Man, squares: u64) -> Counts {
+    counts(&position.with(squares.trailing_zeros() as u8, man))
+}
+
 /// The men of an ending, on squares that do not matter.
 fn any_position(table: &TableValues) -> Position {
     let men = (0..).zip(table.material.men_in_naming_order());
@@ -344,7 +442,7 @@ fn any_position(table: &TableValues) -> Position {
 
 impl<'v> Others<'v> {
     pub(super) fn new(tables: impl IntoIterator<Item = &'v TableValues>) -> Others<'v> {
-        let mut all = HashMap::new();
+        let mut all = FxHashMap::default();
         for table in tables {
             let values = Arc::new(Values::new(table));
             let position = any_position(table);
@@ -360,20 +458,21 @@ impl<'v> Others<'v> {
         Others::new(tables.iter().map(|table| &**table))
     }
 
-    fn find(&self, position: &Position) -> Option<(&Values<'v>, bool)> {
-        self.all.get(&counts(position)).map(|(values, swapped)| (&**values, *swapped))
-    }
-}
-
-impl Source for Others<'_> {
-    fn code(&self, position: &Position) -> Option<Code> {
-        let (values, swapped) = self.find(position)?;
-        values.code(&if swapped { position.swapped() } else { *position })
+    /// The code of a position with so many men of each kind.
+    fn code_of(&self, counts: Counts, position: &Position) -> Option<Code> {
+        let (values, swapped) = self.all.get(&counts)?;
+        values.code(&if *swapped { position.swapped() } else { *position })
     }
 
-    fn row(&self, position: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
-        let lowest = wanted.trailing_zeros() as u8 & 63;
-        match self.find(&position.with(lowest, man)) {
+    /// The same of a row, see [`Source::row`].
+    fn row_of(
+        &self,
+        counts: Counts,
+        (position, man): (&Position, Man),
+        wanted: u64,
+        codes: &mut [Code; 64],
+    ) -> u64 {
+        match self.all.get(&counts) {
             None => wanted,
             Some((values, false)) => values.row(position, man, wanted, codes),
             Some((values, true)) => {
@@ -383,6 +482,16 @@ impl Source for Others<'_> {
                 unknown.swap_bytes()
             }
         }
+    }
+}
+
+impl Source for Others<'_> {
+    fn code(&self, position: &Position) -> Option<Code> {
+        self.code_of(counts(position), position)
+    }
+
+    fn row(&self, position: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
+        self.row_of(counts_of_row(position, man, wanted), (position, man), wanted, codes)
     }
 }
 
@@ -399,30 +508,28 @@ impl<'v> WithBehind<'v> {
     pub(super) fn material(&self) -> Option<Material> {
         self.own.material()
     }
-
-    fn is_own(&self, position: &Position) -> bool {
-        counts(position) == self.own_counts
-    }
 }
 
 impl Source for WithBehind<'_> {
     fn code(&self, position: &Position) -> Option<Code> {
-        if self.is_own(position) { self.own.code(position) } else { self.behind.code(position) }
+        match counts(position) {
+            counts if counts == self.own_counts => self.own.code(position),
+            counts => self.behind.code_of(counts, position),
+        }
     }
 
     fn row(&self, position: &Position, man: Man, wanted: u64, codes: &mut [Code; 64]) -> u64 {
-        let lowest = wanted.trailing_zeros() as u8 & 63;
-        if self.is_own(&position.with(lowest, man)) {
-            self.own.row(position, man, wanted, codes)
-        } else {
-            self.behind.row(position, man, wanted, codes)
+        match counts_of_row(position, man, wanted) {
+            counts if counts == self.own_counts => self.own.row(position, man, wanted, codes),
+            counts => self.behind.row_of(counts, (position, man), wanted, codes),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use hoffman_space::Code as _;
+    use hoffman_board::Material;
+    use hoffman_space::{Code as _, Codes};
 
     use super::*;
 
@@ -445,6 +552,104 @@ mod tests {
         }
         for word in 0..=u16::MAX {
             assert_eq!(code_of_word(word), code_of_value(word.value()).unwrap_or(0), "{word}");
+        }
+    }
+
+    /// A slice of codes by chance, in one of the widths that there are.
+    fn random_slice(len: usize, random: &mut fastrand::Rng) -> SliceValues {
+        let mut bytes = || -> Vec<u8> {
+            // No distance of a byte has 129.
+            (0..len).map(|_| random.u8(..)).map(|byte| if byte == 129 { 0 } else { byte }).collect()
+        };
+        let codes = [bytes(), bytes()].map(Codes::Narrow);
+        let narrow = SliceValues { codes, en_passant: Vec::new(), counts: None, max_moves: 126 };
+        match random.u8(0..4) {
+            0 => narrow.outcomes(),
+            1 => {
+                let wide = |codes: &Codes| {
+                    Codes::Wide((0..len).map(|at| u16::from_value(codes.value(at))).collect())
+                };
+                SliceValues { codes: narrow.codes.each_ref().map(wide), ..narrow }
+            }
+            _ => narrow,
+        }
+    }
+
+    /// Squares for pawns, so few that many of their structures are met by chance.
+    const PAWNS: u64 = 0x0081_0024_2400_8100;
+
+    /// The values of an ending, but for some of its slices.
+    fn random_values(material: Material, random: &mut fastrand::Rng) -> TableValues {
+        let pawns = [material.count.white.pawn, material.count.black.pawn];
+        let mut structures = Vec::new();
+        for _ in 0..40 {
+            let mut free: Vec<u64> = squares(PAWNS).map(|square| 1 << square).collect();
+            random.shuffle(&mut free);
+            let mut some = |count: u8| free.split_off(free.len() - usize::from(count)).iter().sum();
+            let structure = PawnSquares { white: some(pawns[0]), black: some(pawns[1]) };
+            structures.push(structure.normalized(material.is_symmetric()).0);
+        }
+        let table = TableValues::new(material, structures);
+        for slot in table.slices.values() {
+            let slice = Arc::new(random_slice(table.layout.len(), random));
+            assert!(slot.set(slice).is_ok(), "each once");
+        }
+        table
+    }
+
+    /// What the table says of a position, by way of nothing that rows use.
+    fn code_in(table: &TableValues, position: &Position) -> Option<Code> {
+        let movers = table.layout.movers();
+        let mut all: Vec<u8> = Vec::new();
+        for (at, mover) in movers.iter().enumerate() {
+            let before = movers[..at].iter().filter(|other| *other == mover).count();
+            all.push(squares(position.of(man(mover.color, mover.role))).nth(before)?);
+        }
+        code_of_value(table.value(&all, pawns_of(position), color_of(position.turn), None)?)
+    }
+
+    /// The men of an ending but one on squares by chance, the one, and squares for it.
+    fn random_row(table: &TableValues, random: &mut fastrand::Rng) -> (Position, Man, u64) {
+        let mut men = table.material.men_in_naming_order();
+        men.extend(Color::ALL.map(|color| (color, Role::King)));
+        random.shuffle(&mut men);
+        let mut men = men.into_iter().map(|(color, role)| man(color, role));
+        let walks = men.next().expect("kings");
+        let mut free: Vec<u8> = (0..64).collect();
+        random.shuffle(&mut free);
+        let turn = if random.bool() { Color::White } else { Color::Black };
+        let position = men.fold(Position::empty(man(turn, Role::King).color), |position, man| {
+            let may_stand = |square: u8| man.kind != Kind::Pawn || PAWNS >> square & 1 != 0;
+            let at = free.iter().position(|&square| may_stand(square)).expect("few pawns");
+            position.with(free.swap_remove(at), man)
+        });
+        // Like men stand in the order of their squares.
+        let above = 64 - position.of(walks).leading_zeros();
+        let wanted = random.u64(..) & !position.occupied();
+        (position, walks, wanted & u64::MAX.checked_shl(above).unwrap_or(0))
+    }
+
+    #[test]
+    fn rows_have_the_codes_of_their_positions() {
+        let mut random = fastrand::Rng::with_seed(15);
+        for name in ["KRvKR", "KNNvK", "KPvK", "KNPvK", "KPvKP", "KPPvK", "KPPvKP", "KNPvKP"] {
+            let material: Material = name.parse().expect("an ending");
+            let table = random_values(material.normalized().0, &mut random);
+            let values = Values::new(&table);
+            let mut seen = [0; 2];
+            for _ in 0..3_000 {
+                let (position, man, wanted) = random_row(&table, &mut random);
+                let mut codes = [0; 64];
+                let unknown = values.row(&position, man, wanted, &mut codes);
+                for square in squares(wanted) {
+                    let expected = code_in(&table, &position.with(square, man));
+                    let found = Some(codes[usize::from(square)]).filter(|&code| code != 0);
+                    assert_eq!(found, expected, "{name} {man:?} {square} {position:?}");
+                    assert_eq!(unknown >> square & 1 != 0, expected.is_none(), "{name}");
+                    seen[usize::from(expected.is_some())] += 1;
+                }
+            }
+            assert!(seen.iter().all(|&count| count > 50), "{name} {seen:?}");
         }
     }
 }
