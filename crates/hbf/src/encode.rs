@@ -12,7 +12,7 @@ use crate::material::Material;
 use crate::model::Model;
 use crate::output::OutputFile;
 use crate::symbols::TileValues;
-use crate::tile::{self, Stream};
+use crate::tile::{self, Stream, TilePart};
 use crate::train::Trained;
 use crate::workers::{Crew, Stopped, in_order};
 
@@ -470,7 +470,7 @@ impl StreamEncoder<'_> {
                 continue;
             }
             let bytes = filler.desk.encode(stream, model, (tile, &values));
-            tile::decode(stream, model, &bytes, (tile, None), &mut filler.desk.rows);
+            tile::decode(stream, model, &bytes, (tile, TilePart::Again), &mut filler.desk.rows);
             if !values.agree(&filler.desk.rows) {
                 return Err(EncodeError::Disagrees(tile));
             }

@@ -1,7 +1,7 @@
 //! Values unlike those of all neighbours: how their distances are guessed. See docs/hbf.md, 8.
 
 use crate::code::Value;
-use crate::code::{Code, DRAW, LONGEST, NO_DISTANCE, code_of, distances_of};
+use crate::code::{Code, LONGEST, NO_DISTANCE, RANK_MASKS, code_of, distances_of};
 use crate::rows::{Before, Candidates, LEFT, ModelFrame, TileRows};
 
 /// What is guessed of the distance of a miss.
@@ -81,29 +81,52 @@ pub(crate) fn class_context(candidates: &Candidates, check: bool) -> usize {
     candidates.classes() | usize::from(check) << 3
 }
 
-/// Cells before: by lane squares, and how much they weigh. Those of the row itself, and those of N
-/// and of U.
-const OWN: [i8; 6] = [-1, -8, -2, -16, -9, -7];
-const NEAR: [i8; 5] = [0, 1, -1, 8, -8];
-const WEIGHTS: [u16; 16] = [2, 2, 1, 1, 1, 1, 2, 1, 1, 1, 1, 2, 1, 1, 1, 1];
+/// Cells before, by lane squares: those of the row itself, and those of N and of U; and how much
+/// they weigh. What is missing of eight is the lane square, and weighs nothing.
+const OWN: [i8; 8] = [-16, -9, -8, -7, -2, -1, 0, 0];
+const OWN_WEIGHTS: [i16; 8] = [1, 1, 2, 1, 1, 2, 0, 0];
+const NEAR: [i8; 8] = [-8, -1, 0, 1, 8, 0, 0, 0];
+const NEAR_WEIGHTS: [i16; 8] = [1, 1, 2, 1, 1, 0, 0, 0];
 
-/// The codes of cells before; a draw of those that are not legal or not on the board.
-#[inline]
-fn codes_before(rows: &TileRows, before: Before, lane: usize) -> [Code; 16] {
-    let mut codes = [DRAW; 16];
-    let mut take = |first: usize, row: usize, cells: &[i8]| {
+/// Cells before of one row.
+struct CellsBefore {
+    codes: [Code; 8],
+    /// Those that are legal cells, a bit each.
+    legal: u8,
+    weights: [i16; 8],
+}
+
+impl CellsBefore {
+    /// Those of the row itself, of N, and of U.
+    #[inline]
+    fn all(rows: &TileRows, before: Before, lane: usize) -> [CellsBefore; 3] {
         // Bit 16 is the lane square itself.
-        let legal = (u128::from(rows.legal[row]) << 16 >> lane) as u64;
+        let legal = |row: usize| (u128::from(rows.legal[row]) << 16 >> lane) as u64;
+        let own = legal(before.row);
+        let near = |row: usize| {
+            let set = legal(row);
+            let bits = set >> 8 & 1 | (set >> 15 & 7) << 1 | (set >> 24 & 1) << 4;
+            CellsBefore::of(rows, (row, lane), NEAR, (bits as u8, NEAR_WEIGHTS))
+        };
+        let bits = own & 1 | (own >> 7 & 7) << 1 | (own >> 14 & 3) << 4;
+        [
+            CellsBefore::of(rows, (before.row, lane), OWN, (bits as u8, OWN_WEIGHTS)),
+            near(before.n),
+            near(before.u),
+        ]
+    }
+
+    #[inline]
+    fn of(
+        rows: &TileRows,
+        (row, lane): (usize, usize),
+        cells: [i8; 8],
+        (legal, weights): (u8, [i16; 8]),
+    ) -> CellsBefore {
         let around = rows.around(row, lane);
-        for (code, &by) in codes[first..].iter_mut().zip(cells) {
-            let is_cell = ((legal >> (16 + by)) as u16 & 1).wrapping_neg();
-            *code ^= (around[(LEFT as i8 + by) as usize % around.len()] ^ DRAW) & is_cell;
-        }
-    };
-    take(0, before.row, &OWN);
-    take(6, before.n, &NEAR);
-    take(11, before.u, &NEAR);
-    codes
+        let codes = cells.map(|by| around[(LEFT as i8 + by) as usize % around.len()]);
+        CellsBefore { codes, legal, weights }
+    }
 }
 
 /// Distances nearby, of one class.
@@ -117,24 +140,28 @@ struct Nearby {
 impl Nearby {
     /// All cells at once, without a branch for each: whether they count is hard to foresee.
     #[inline]
-    fn of(codes: &[Code; 16], wanted: usize) -> Nearby {
-        let moves = distances_of(codes, wanted);
-        let counts = moves.map(|moves| u16::from(moves == NO_DISTANCE).wrapping_sub(1));
-        let mut weights = WEIGHTS;
-        for (weight, counts) in weights.iter_mut().zip(&counts) {
-            *weight &= counts;
+    fn of(cells: &[CellsBefore; 3], wanted: usize) -> Nearby {
+        let (mut sums, mut counts) = ([0_i32; 8], [0_i16; 8]);
+        let (mut least, mut most) = ([u16::MAX; 8], [0_u16; 8]);
+        for CellsBefore { codes, legal, weights } in cells {
+            let legal = &RANK_MASKS[usize::from(*legal)];
+            let moves = distances_of(codes, wanted);
+            for at in 0..8 {
+                let moves = moves[at] | !legal[at];
+                let counted = u16::from(moves == NO_DISTANCE).wrapping_sub(1);
+                // No distance has the highest bit.
+                sums[at] += i32::from((moves & counted) as i16) * i32::from(weights[at]);
+                counts[at] += weights[at] & counted as i16;
+                least[at] = least[at].min(moves);
+                most[at] = most[at].max(moves & counted);
+            }
         }
-
-        let mut near = Nearby { sum: 0, count: 0, least: u16::MAX, most: 0 };
-        for (moves, weight) in moves.iter().zip(&weights) {
-            near.sum += u32::from(*moves) * u32::from(*weight);
+        Nearby {
+            sum: sums.iter().sum::<i32>() as u32,
+            count: counts.iter().sum::<i16>() as u32,
+            least: least.into_iter().fold(u16::MAX, u16::min),
+            most: most.into_iter().fold(0, u16::max),
         }
-        near.count = u32::from(weights.iter().sum::<u16>());
-        for (moves, counts) in moves.iter().zip(&counts) {
-            near.least = near.least.min(*moves);
-            near.most = near.most.max(moves & counts);
-        }
-        near
     }
 }
 
@@ -154,8 +181,8 @@ pub(crate) fn guess(
     candidates: &Candidates,
     (wanted, last): (usize, u16),
 ) -> (Guess, u64) {
-    let codes = codes_before(rows, before, lane);
-    let Nearby { sum, count, least, most } = Nearby::of(&codes, wanted);
+    let cells = CellsBefore::all(rows, before, lane);
+    let Nearby { sum, count, least, most } = Nearby::of(&cells, wanted);
     let (base, spread) = match count {
         0 => (last, 0),
         _ => (((2 * sum + count) / (2 * count)) as u16, most - least),

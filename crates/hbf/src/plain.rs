@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::code::{Code, squares_where};
 use crate::model::Model;
 use crate::rows::{Before, LEFT, Tests, TileRows};
-use crate::tile::Stream;
+use crate::tile::{Stream, TilePart};
 use crate::tree::{Tree, child_leaf};
 
 /// Bits of an answer: what is known of a row before its values are, whether S is equal to others,
@@ -146,18 +146,21 @@ pub(crate) trait PlainVisitor {
     fn value(&mut self, rows: &mut TileRows, cell: &PlainCell, own: &[Code; 64]) -> Code;
 }
 
-/// Goes through the cells of a tile up to and including a row, all if none is given.
+/// Goes through the cells of a tile.
 pub(crate) fn visit_cells<V: PlainVisitor>(
     Stream { space, turn, .. }: Stream<'_>,
     (model, leaves): (&Model, &PlainLeaves),
-    (tile, last_row): (u64, Option<u8>),
+    (tile, part): (u64, TilePart),
     rows: &mut TileRows,
     visitor: &mut V,
 ) {
     let Some(place) = space.tile(tile) else { return };
     rows.start_plain(&place, model.frame.default);
-    for row in 0..=usize::from(last_row.unwrap_or(space.rows() - 1)) {
-        let (before, threats) = rows.begin_plain(space, turn, row, place.first_row);
+    for row in 0..=part.last_row(space) {
+        let (before, threats) = match part {
+            TilePart::Again => rows.begin_again(row, place.first_row),
+            _ => rows.begin_plain(space, turn, row, place.first_row),
+        };
         if rows.legal[row] == 0 {
             rows.set_codes(row, &[rows.value(before.n, 0); 64]);
             continue;
@@ -411,17 +414,20 @@ mod tests {
             let mut looked_at = 0;
             for (number, values) in &tiles {
                 let packed = desk.encode(stream, &plain, (*number, values));
+                desk.rows.set_codes(0, &[0; 64]);
+                tile::decode(stream, &plain, &packed, (*number, TilePart::Again), &mut desk.rows);
+                assert!(values.agree(&desk.rows), "{name} {number}");
                 assert_eq!(packed, desk.encode(stream, &with_table, (*number, values)));
-                for last in [None, Some(random.u8(0..rows))] {
+                for part in [TilePart::Whole, TilePart::Until(random.u8(0..rows))] {
                     let found = [&plain, &with_table, &other].map(|model| {
                         let mut rows = TileRows::new();
-                        tile::decode(stream, model, &packed, (*number, last), &mut rows);
+                        tile::decode(stream, model, &packed, (*number, part), &mut rows);
                         rows
                     });
-                    if last.is_none() {
+                    if part == TilePart::Whole {
                         assert!(found.iter().all(|rows| values.agree(rows)), "{name} {number}");
                     }
-                    for row in 0..=usize::from(last.unwrap_or(rows - 1)) {
+                    for row in 0..=part.last_row(&space) {
                         let of_row = found.each_ref().map(|rows| (rows.legal[row], *rows.row(row)));
                         assert!(
                             of_row.iter().all(|found| *found == of_row[2]),

@@ -90,6 +90,8 @@ pub(crate) struct TileRows {
     default: Code,
     /// Whether the mover's king is attacked, by lane square.
     pub(crate) check: u64,
+    /// The threats of the rows of a plain model.
+    threats: [[u64; 4]; NO_ROW],
 }
 
 /// The values of the four neighbours of a cell without repetitions: what a symbol may stand for.
@@ -187,6 +189,7 @@ impl TileRows {
             squares: [0; MAX_ALL],
             default: DRAW,
             check: 0,
+            threats: [[0; 4]; NO_ROW],
         }
     }
 
@@ -317,8 +320,15 @@ impl TileRows {
         let lanes = self.legal_lanes(space);
         let threats = if lanes == 0 { [0; 4] } else { self.threats_alone(space, turn) };
         self.legal[row] = lanes & !threats[3];
+        self.threats[row & (NO_ROW - 1)] = threats;
+        self.begin_again(row, first)
+    }
+
+    /// The same for a row that was begun before, by who has just gone through the whole tile.
+    pub(crate) fn begin_again(&mut self, row: usize, first: u8) -> (Before, [u64; 4]) {
+        let threats = self.threats[row & (NO_ROW - 1)];
         self.check = threats[0];
-        (Before::of(row, middle), threats)
+        (Before::of(row, first + row as u8), threats)
     }
 
     /// The legal cells of a row, without all that [`TileRows::begin_row`] finds out besides.

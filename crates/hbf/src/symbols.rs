@@ -8,7 +8,7 @@ use crate::plain::{PlainCell, PlainVisitor, visit_cells};
 use crate::range::{Encoder, RangePart, TOTAL, put_first};
 use crate::rows::{Before, Candidates, ModelFrame, Tests, TileRows};
 use crate::side_by_side::SideBySide;
-use crate::tile::Stream;
+use crate::tile::{Stream, TilePart};
 
 /// The true values of a tile, and which of them an exit settles: there anything that is not larger
 /// may be stored.
@@ -169,7 +169,8 @@ impl Desk {
         if let Some(leaves) = &model.plain {
             let (number, values) = tile;
             let mut coding = PlainCoding { coding, stream, values, codes: &NO_CODES, settled: 0 };
-            visit_cells(stream, (model, leaves), (number, None), &mut self.rows, &mut coding);
+            let tile = (number, TilePart::Whole);
+            visit_cells(stream, (model, leaves), tile, &mut self.rows, &mut coding);
             return coding.coding.coder.finish();
         }
         self.rows(stream, &model.frame, tile, Some(model), |desk, before| {

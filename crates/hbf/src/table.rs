@@ -13,7 +13,7 @@ use crate::entries::{self, EntryModel};
 use crate::header::{Mode, StreamHeader, StreamKind, TableInfo};
 use crate::model::{MAX_MODEL, Model};
 use crate::rows::TileRows;
-use crate::tile::{self, MAX_CELLS, Stream};
+use crate::tile::{self, MAX_CELLS, Stream, TilePart};
 
 /// The longest block that is read: 64 tiles of 4096 cells or 65536 entries never need more.
 const MAX_BLOCK: u64 = 64 << 20;
@@ -347,7 +347,7 @@ impl HbfFile {
             for tile in tiles {
                 let bytes = tile_of_block(&content, count as usize, tile as usize);
                 let bytes = bytes.ok_or(HbfError::Block { stream: open.number as u8, block })?;
-                tile::decode(of, model, bytes, (first + tile, None), rows);
+                tile::decode(of, model, bytes, (first + tile, TilePart::Whole), rows);
                 for (row, codes) in codes.chunks_mut(64).enumerate() {
                     codes.copy_from_slice(rows.row(row));
                 }
@@ -422,7 +422,7 @@ impl OpenStream {
         let Decoding::Cells(model) = &file.load(self)?.decoding else { return Err(wrong()) };
         let stream = Stream { space, turn, outcomes };
         // The row is finished: its neighbours are asked for next.
-        let until = Some(place.row);
+        let until = TilePart::Until(place.row);
         file.with_tile(self, place.tile, |bytes| {
             tile::decode(stream, model, bytes, (place.tile, until), rows);
         })

@@ -21,13 +21,29 @@ pub(crate) struct Stream<'a> {
     pub(crate) outcomes: bool,
 }
 
-/// Decodes a tile up to and including a row; all of it, if none is given. Its values are in `rows`
-/// then.
+/// Which cells of a tile are gone through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TilePart {
+    Whole,
+    /// All of them, after they were encoded in the same rows, which know the legal ones still.
+    Again,
+    /// Those of the rows up to and including one.
+    Until(u8),
+}
+
+impl TilePart {
+    /// The last row that is gone through.
+    pub(crate) fn last_row(self, space: &Space) -> usize {
+        usize::from(if let TilePart::Until(row) = self { row } else { space.rows() - 1 })
+    }
+}
+
+/// Decodes a part of a tile. Its values are in `rows` then.
 pub(crate) fn decode(
     stream: Stream<'_>,
     model: &Model,
     bytes: &[u8],
-    (tile, last_row): (u64, Option<u8>),
+    (tile, part): (u64, TilePart),
     rows: &mut TileRows,
 ) {
     let Stream { space, turn, outcomes } = stream;
@@ -36,12 +52,12 @@ pub(crate) fn decode(
     let coder = Decoder::new(bytes);
     let mut decoding = TileDecoding { model, coder, tests, outcomes, last: model.last };
     if let Some(leaves) = &model.plain {
-        visit_cells(stream, (model, leaves), (tile, last_row), rows, &mut decoding);
+        visit_cells(stream, (model, leaves), (tile, part), rows, &mut decoding);
         return;
     }
     rows.start(space, tests, &place, model.frame.default);
 
-    for row in 0..=usize::from(last_row.unwrap_or(space.rows() - 1)) {
+    for row in 0..=part.last_row(space) {
         let before = rows.begin_row(space, tests, turn, row, place.first_row);
         let legal = rows.legal[row];
         let slow = if before.is_first() { 64 } else { 8 };

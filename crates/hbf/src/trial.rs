@@ -5,7 +5,7 @@ use crate::encode::{EncodeError, EncodeOptions, Sides, Source, plan_stream};
 use crate::fill::{Filler, tiles_all_over};
 use crate::material::Material;
 use crate::model::Model;
-use crate::tile;
+use crate::tile::{self, TilePart};
 
 /// Cells that a model is tried on, if there are so many that it was not made from.
 const SAMPLE: usize = 500_000;
@@ -68,7 +68,7 @@ pub fn try_ending(
         let encoded = clock();
         let mut cells = 0_u64;
         for ((tile, _), bytes) in sample.iter().zip(&packed) {
-            tile::decode(stream, &model, bytes, (*tile, None), &mut work.desk.rows);
+            tile::decode(stream, &model, bytes, (*tile, TilePart::Whole), &mut work.desk.rows);
             let legal = &work.desk.rows.legal[..usize::from(plan.space.rows())];
             cells += legal.iter().map(|row| u64::from(row.count_ones())).sum::<u64>();
         }
