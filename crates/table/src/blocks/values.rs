@@ -6,7 +6,7 @@ use hoffman_board::{Color, Role, Symmetry, Value};
 use hoffman_hbf::{Code, DRAW, Kind, Man, Material, Position, Source, code_of, turn_over};
 use hoffman_space::{
     Codes, EdgeCodes, KingPlacement, Orientation, PackedCodes, PackedOutcomes, PawnSquares,
-    SliceValues, TableValues, side,
+    TableValues, side,
 };
 use rustc_hash::FxHashMap;
 
@@ -17,15 +17,15 @@ pub(super) struct Values<'v> {
     table: &'v TableValues,
     /// The men, as the layout of the values has them first.
     movers: Vec<Man>,
-    /// Of tables with up to two pawns the slice of each structure, by its number.
-    slices: Vec<Option<Slice<'v>>>,
+    /// Of tables with up to two pawns the slice of each structure by its number, White to move
+    /// first: with those of both sides in one row each would need twice as many lines of the cache.
+    slices: [Vec<Option<Slice<'v>>>; 2],
 }
 
-/// A slice, and how a position is turned before it is looked up there.
+/// One side to move of a slice, and how a position is turned before it is looked up there.
 #[derive(Clone, Copy)]
 struct Slice<'v> {
-    /// The codes by the side to move before that.
-    codes: [LineCodes<'v>; 2],
+    codes: LineCodes<'v>,
     orientation: Orientation,
 }
 
@@ -83,9 +83,11 @@ impl<'v> LineCodes<'v> {
 }
 
 impl<'v> Slice<'v> {
-    fn new((values, orientation): (&'v Arc<SliceValues>, Orientation)) -> Slice<'v> {
-        let [own, other] = values.codes.each_ref().map(LineCodes::new);
-        Slice { codes: if orientation.swap { [other, own] } else { [own, other] }, orientation }
+    /// That of a structure, if it is there, with a side to move before the position is turned.
+    fn find(table: &'v TableValues, structure: PawnSquares, turn: Color) -> Option<Slice<'v>> {
+        let (values, orientation) = table.find(structure)?;
+        let codes = &values.codes[side(orientation.color(turn))];
+        Some(Slice { codes: LineCodes::new(codes), orientation })
     }
 }
 
@@ -134,13 +136,13 @@ fn number_of(pawns: PawnSquares) -> usize {
 impl<'v> Values<'v> {
     pub(super) fn new(table: &'v TableValues) -> Values<'v> {
         let movers = table.layout.movers().iter().map(|mover| man(mover.color, mover.role));
-        let mut new = Values { table, movers: movers.collect(), slices: Vec::new() };
-        new.slices = new.all_slices();
+        let mut new = Values { table, movers: movers.collect(), slices: [Vec::new(), Vec::new()] };
+        new.slices = Color::ALL.map(|turn| new.all_slices(turn));
         new
     }
 
-    /// The slices of all structures, if these have numbers.
-    fn all_slices(&self) -> Vec<Option<Slice<'v>>> {
+    /// The slices of all structures with a side to move, if these have numbers.
+    fn all_slices(&self, turn: Color) -> Vec<Option<Slice<'v>>> {
         let count = self.table.material.count;
         let pawns = [count.white.pawn, count.black.pawn];
         if pawns.iter().sum::<u8>() > 2 {
@@ -158,16 +160,16 @@ impl<'v> Values<'v> {
                     [0, 2] => PawnSquares { white: 0, black: first | second },
                     _ => PawnSquares { white: first, black: second },
                 };
-                slices[number_of(structure)] = self.table.find(structure).map(Slice::new);
+                slices[number_of(structure)] = Slice::find(self.table, structure, turn);
             }
         }
         slices
     }
 
-    fn slice(&self, pawns: PawnSquares) -> Option<Slice<'v>> {
-        match self.slices.get(number_of(pawns)) {
+    fn slice(&self, pawns: PawnSquares, turn: Color) -> Option<Slice<'v>> {
+        match self.slices[side(turn)].get(number_of(pawns)) {
             Some(slice) => *slice,
-            None => self.table.find(pawns).map(Slice::new),
+            None => Slice::find(self.table, pawns, turn),
         }
     }
 
@@ -227,7 +229,7 @@ impl<'v> Values<'v> {
         walks: usize,
     ) -> Option<MoverLine<'v>> {
         let layout = &self.table.layout;
-        let slice = self.slice(pawns)?;
+        let slice = self.slice(pawns, turn)?;
         let (squares, walks) = self.turned(*squares, slice.orientation, walks);
         if layout.has_overlaps() || !layout.has_all_places(walks) {
             return None;
@@ -240,7 +242,7 @@ impl<'v> Values<'v> {
         let own = stride * usize::from(second.apply_index(squares[walks]));
         let base = layout.offset(&squares[..self.movers.len()])?.checked_sub(own)?;
         let images = &IMAGES[8 * slice.orientation.symmetry().index() + second.index()];
-        let codes = slice.codes[side(turn)];
+        let codes = slice.codes;
         if let LineCodes::Edge(edge) = codes
             && let Some((base, stride)) = edge.line(base, stride)
         {
@@ -295,21 +297,20 @@ impl<'v> Values<'v> {
             return None;
         }
         let movers = self.mover_squares(position)?;
-        let turn = side(color_of(position.turn));
-        let pawns = pawns_of(position);
+        let (turn, pawns) = (color_of(position.turn), pawns_of(position));
         let mut places = [None; 4];
         let mut unknown = 0;
         for square in squares(wanted) {
             let mut structure = pawns;
             *structure.of_mut(color_of(pawn.color)) |= 1 << square;
-            let code = self.slice(structure).map_or(0, |slice| {
+            let code = self.slice(structure, turn).map_or(0, |slice| {
                 let Orientation { swap, mirror } = slice.orientation;
                 let number = usize::from(swap) << 1 | usize::from(mirror);
                 let place = *places[number].get_or_insert_with(|| {
                     let (squares, _) = self.turned(movers, slice.orientation, 0);
                     self.table.layout.offset(&squares[..self.movers.len()]).unwrap_or(usize::MAX)
                 });
-                slice.codes[turn].code(place)
+                slice.codes.code(place)
             });
             codes[usize::from(square)] = code;
             unknown |= u64::from(code == 0) << square;
@@ -529,7 +530,7 @@ impl Source for WithBehind<'_> {
 #[cfg(test)]
 mod tests {
     use hoffman_board::Material;
-    use hoffman_space::{Code as _, Codes};
+    use hoffman_space::{Code as _, Codes, SliceValues};
 
     use super::*;
 
