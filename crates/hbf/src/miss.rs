@@ -202,6 +202,61 @@ pub(crate) fn guess(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::code::{DRAW, class, distance};
+
+    /// The cells that count in a row and how much, one by one.
+    fn counted(
+        rows: &TileRows,
+        (row, lane): (usize, usize),
+        cells: &[(isize, u32)],
+    ) -> Vec<(Code, u32)> {
+        let squares = cells.iter().filter_map(|&(by, weight)| {
+            let square = lane.checked_add_signed(by).filter(|square| *square < 64)?;
+            (rows.legal[row] >> square & 1 != 0).then(|| (rows.value(row, square), weight))
+        });
+        squares.collect()
+    }
+
+    #[test]
+    fn cells_before_count_as_they_do_one_by_one() {
+        let own = [(-1, 2), (-8, 2), (-2, 1), (-16, 1), (-9, 1), (-7, 1)];
+        let near = [(0, 2), (1, 1), (-1, 1), (8, 1), (-8, 1)];
+        let mut random = fastrand::Rng::with_seed(9);
+        let mut rows = TileRows::new();
+        let mut seen = [0; 21];
+        for number in 0..20_000 {
+            for row in 0..3 {
+                let longest = [9, LONGEST][number % 2];
+                let kinds = [0..3, 1..2, 1..3][number % 3].clone();
+                let mut code = || match random.u8(kinds.clone()) {
+                    0 => DRAW,
+                    1 => code_of(Value::Loss(random.u16(0..=longest))),
+                    _ => code_of(Value::Win(random.u16(1..=longest))),
+                };
+                rows.set_codes(row, &std::array::from_fn(|_| code()));
+                rows.legal[row] = random.u64(..) | random.u64(..) | random.u64(..);
+            }
+            let before = Before { row: 2, n: 1, u: 0, nn: 0, uu: 0 };
+            let (lane, wanted) = (random.usize(0..64), random.usize(1..3));
+            let cells = CellsBefore::all(&rows, before, lane);
+            let found = Nearby::of(&cells, wanted);
+
+            let mut all = counted(&rows, (2, lane), &own);
+            all.extend(counted(&rows, (1, lane), &near));
+            all.extend(counted(&rows, (0, lane), &near));
+            all.retain(|&(code, _)| class(code) == wanted);
+            let moves = all.iter().map(|&(code, weight)| (u32::from(distance(code)), weight));
+            let sum = moves.clone().map(|(moves, weight)| moves * weight).sum();
+            let count = moves.clone().map(|(_, weight)| weight).sum();
+            assert_eq!((found.sum, found.count), (sum, count), "{lane} {wanted}");
+            let bounds = [moves.clone().min(), moves.max()].map(|of| of.map(|(moves, _)| moves));
+            if let [Some(least), Some(most)] = bounds {
+                assert_eq!([found.least, found.most].map(u32::from), [least, most]);
+            }
+            seen[count as usize] += 1;
+        }
+        assert!(seen.iter().all(|&count| count > 20), "{seen:?}");
+    }
 
     #[test]
     fn every_distance_that_is_meant_is_coded() {
