@@ -19,12 +19,12 @@ pub(super) struct Values<'v> {
     movers: Vec<Man>,
     /// Of tables with up to two pawns the slice of each structure by its number, White to move
     /// first: with those of both sides in one row each would need twice as many lines of the cache.
-    slices: [Vec<Option<Slice<'v>>>; 2],
+    slices: [Vec<Option<FoundSlice<'v>>>; 2],
 }
 
 /// One side to move of a slice, and how a position is turned before it is looked up there.
 #[derive(Clone, Copy)]
-struct Slice<'v> {
+struct FoundSlice<'v> {
     codes: LineCodes<'v>,
     orientation: Orientation,
 }
@@ -82,12 +82,12 @@ impl<'v> LineCodes<'v> {
     }
 }
 
-impl<'v> Slice<'v> {
+impl<'v> FoundSlice<'v> {
     /// That of a structure, if it is there, with a side to move before the position is turned.
-    fn find(table: &'v TableValues, structure: PawnSquares, turn: Color) -> Option<Slice<'v>> {
+    fn find(table: &'v TableValues, structure: PawnSquares, turn: Color) -> Option<FoundSlice<'v>> {
         let (values, orientation) = table.find(structure)?;
         let codes = &values.codes[side(orientation.color(turn))];
-        Some(Slice { codes: LineCodes::new(codes), orientation })
+        Some(FoundSlice { codes: LineCodes::new(codes), orientation })
     }
 }
 
@@ -142,7 +142,7 @@ impl<'v> Values<'v> {
     }
 
     /// The slices of all structures with a side to move, if these have numbers.
-    fn all_slices(&self, turn: Color) -> Vec<Option<Slice<'v>>> {
+    fn all_slices(&self, turn: Color) -> Vec<Option<FoundSlice<'v>>> {
         let count = self.table.material.count;
         let pawns = [count.white.pawn, count.black.pawn];
         if pawns.iter().sum::<u8>() > 2 {
@@ -160,16 +160,16 @@ impl<'v> Values<'v> {
                     [0, 2] => PawnSquares { white: 0, black: first | second },
                     _ => PawnSquares { white: first, black: second },
                 };
-                slices[number_of(structure)] = Slice::find(self.table, structure, turn);
+                slices[number_of(structure)] = FoundSlice::find(self.table, structure, turn);
             }
         }
         slices
     }
 
-    fn slice(&self, pawns: PawnSquares, turn: Color) -> Option<Slice<'v>> {
+    fn slice(&self, pawns: PawnSquares, turn: Color) -> Option<FoundSlice<'v>> {
         match self.slices[side(turn)].get(number_of(pawns)) {
             Some(slice) => *slice,
-            None => Slice::find(self.table, pawns, turn),
+            None => FoundSlice::find(self.table, pawns, turn),
         }
     }
 
