@@ -275,13 +275,7 @@ impl<'v> Values<'v> {
         codes: &mut [Code; 64],
     ) -> Option<u64> {
         let line = self.line_of_row(position, man, wanted)?;
-        let mut unknown = 0;
-        for square in squares(wanted) {
-            let code = line.code(square);
-            codes[usize::from(square)] = code;
-            unknown |= u64::from(code == 0) << square;
-        }
-        Some(unknown)
+        Some(fill_row(wanted, codes, |square| line.code(square)))
     }
 
     /// As [`Source::row`] for a pawn: each square is another slice, but the movers stand on the
@@ -299,11 +293,10 @@ impl<'v> Values<'v> {
         let movers = self.mover_squares(position)?;
         let (turn, pawns) = (color_of(position.turn), pawns_of(position));
         let mut places = [None; 4];
-        let mut unknown = 0;
-        for square in squares(wanted) {
+        Some(fill_row(wanted, codes, |square| {
             let mut structure = pawns;
             *structure.of_mut(color_of(pawn.color)) |= 1 << square;
-            let code = self.slice(structure, turn).map_or(0, |slice| {
+            self.slice(structure, turn).map_or(0, |slice| {
                 let Orientation { swap, mirror } = slice.orientation;
                 let number = usize::from(swap) << 1 | usize::from(mirror);
                 let place = *places[number].get_or_insert_with(|| {
@@ -311,12 +304,21 @@ impl<'v> Values<'v> {
                     self.table.layout.offset(&squares[..self.movers.len()]).unwrap_or(usize::MAX)
                 });
                 slice.codes.code(place)
-            });
-            codes[usize::from(square)] = code;
-            unknown |= u64::from(code == 0) << square;
-        }
-        Some(unknown)
+            })
+        }))
     }
+}
+
+/// Sets the codes on some squares; returns those on which there is none.
+#[inline(always)]
+fn fill_row(wanted: u64, codes: &mut [Code; 64], mut code_on: impl FnMut(u8) -> Code) -> u64 {
+    let mut unknown = 0;
+    for square in squares(wanted) {
+        let code = code_on(square);
+        codes[usize::from(square)] = code;
+        unknown |= u64::from(code == 0) << square;
+    }
+    unknown
 }
 
 /// The pawns of a position.
@@ -392,13 +394,7 @@ impl Source for Values<'_> {
             _ => self.row_of_mover(position, man, wanted, codes),
         };
         unknown.unwrap_or_else(|| {
-            let mut unknown = 0;
-            for square in squares(wanted) {
-                let code = self.code(&position.with(square, man)).unwrap_or(0);
-                codes[usize::from(square)] = code;
-                unknown |= u64::from(code == 0) << square;
-            }
-            unknown
+            fill_row(wanted, codes, |square| self.code(&position.with(square, man)).unwrap_or(0))
         })
     }
 }
