@@ -2,15 +2,16 @@
 
 use std::io::{self, Cursor, Seek, Write};
 
-use crate::board::{Color, Kind, Man, Position};
-use crate::cells::Space;
+use crate::board::{Color, Man, Position};
 use crate::code::{Code, DRAW};
 use crate::container::{CTRL, DIRY, INFO, MODL, PAWN, STRM, TABL, TILES, pack_block};
-use crate::fill::{Filler, tiles_all_over};
+use crate::fill::Filler;
 use crate::header::{Claims, Metric, Mode, StreamHeader, StreamKind, TableInfo};
 use crate::material::Material;
 use crate::model::Model;
 use crate::output::OutputFile;
+use crate::plan::{Plan, plan_streams};
+use crate::sample::Sampler;
 use crate::symbols::TileValues;
 use crate::tile::{self, Stream, TilePart};
 use crate::train::Trained;
@@ -170,22 +171,6 @@ impl Texts<'_> {
 /// Sections that each stream has.
 pub(crate) const STREAM_SECTIONS: usize = 4;
 
-/// A stream that is to be written.
-pub(crate) struct Plan {
-    pub(crate) space: Space,
-    pub(crate) order: Vec<u8>,
-    pub(crate) turn: Color,
-    outcomes: bool,
-    /// What the stream takes, as far as a trial tells; 0 if none was made.
-    bits: f64,
-}
-
-impl Plan {
-    pub(crate) fn stream(&self) -> Stream<'_> {
-        Stream { space: &self.space, turn: self.turn, outcomes: self.outcomes }
-    }
-}
-
 /// Writes the table of a complete ending into memory.
 ///
 /// # Errors
@@ -215,17 +200,10 @@ pub fn write_ending<W: Write + Seek>(
     (texts, crew): (Texts<'_>, Crew<'_>),
     out: W,
 ) -> Result<Vec<StreamReport>, EncodeError> {
-    let plans = plan_streams(material, source, options, crew)?;
-    let mut models = Vec::new();
-    let model = |at: u64| {
-        let stream = plans[at as usize].stream();
-        let mut order = tiles_all_over(stream.space);
-        Filler::new(source, options).model(stream, &mut order, options.training)
-    };
-    in_order(crew, plans.len() as u64, model, |trained| {
-        models.push(trained);
-        Ok(())
-    })?;
+    let sampler = Sampler { source, options, crew };
+    let plans = plan_streams(material, sampler)?;
+    let models = plans.iter().map(|plan| sampler.model(plan.stream()));
+    let models = models.collect::<Result<Vec<_>, _>>()?;
 
     let sections = 1 + texts.count() + STREAM_SECTIONS * plans.len();
     let mut output = OutputFile::new(out, sections)?;
@@ -262,116 +240,6 @@ pub fn write_ending<W: Write + Seek>(
     output.section(TABL, 0, &table.to_bytes())?;
     output.finish()?;
     Ok(reports)
-}
-
-/// The streams that are asked for.
-fn plan_streams(
-    material: &Material,
-    source: &dyn Source,
-    options: &EncodeOptions,
-    crew: Crew<'_>,
-) -> Result<Vec<Plan>, EncodeError> {
-    let mut all = Vec::new();
-    for (outcomes, sides) in [(false, options.distances), (true, options.outcomes)] {
-        let turns: &[Color] = match (sides, material.is_symmetric()) {
-            (Sides::Neither, _) => &[],
-            (_, true) => &[Color::White],
-            (_, false) => &[Color::White, Color::Black],
-        };
-        let mut plans = Vec::new();
-        // Of one side there is nothing to choose.
-        let smaller = sides == Sides::Smaller && turns.len() > 1;
-        let plan = |at: u64| {
-            let wanted = (turns[at as usize], outcomes);
-            plan_stream(material, source, options, (wanted, smaller))
-        };
-        in_order(crew, turns.len() as u64, plan, |plan| {
-            plans.push(plan);
-            Ok(())
-        })?;
-        if smaller {
-            plans.sort_by(|a, b| a.bits.total_cmp(&b.bits));
-            plans.truncate(1);
-        }
-        all.extend(plans);
-    }
-    Ok(all)
-}
-
-/// Cells that an order of men is judged by first, and as many that its model is made from; those
-/// that are about as good as the best one are judged again by more cells. With fewer of a large
-/// table it is chance which order seems to be the best one.
-fn trial_cells(options: &EncodeOptions) -> [usize; 2] {
-    let first = (options.training / 8).clamp(20_000, 60_000);
-    [first, (options.training / 8).max(first)]
-}
-
-/// How much larger a stream may seem to be than the best one and be tried again.
-const ABOUT_AS_GOOD: f64 = 1.08;
-
-/// Chooses the order of men by trial; `compared`, even if there is one only.
-pub(crate) fn plan_stream(
-    material: &Material,
-    source: &dyn Source,
-    options: &EncodeOptions,
-    ((turn, outcomes), compared): ((Color, bool), bool),
-) -> Result<Plan, EncodeError> {
-    let rows = if material.men().len() > 1 { options.rows } else { 1 };
-    let mut plans = Vec::new();
-    for order in orders(material, turn) {
-        let space = Space::new(material, &order, rows);
-        let space = space.ok_or_else(|| EncodeError::Ending(material.clone()))?;
-        plans.push(Plan { space, order, turn, outcomes, bits: 0.0 });
-    }
-
-    let mut work = Filler::new(source, options);
-    for (round, cells) in trial_cells(options).into_iter().enumerate() {
-        if plans.len() == 1 && (round > 0 || !compared) {
-            break;
-        }
-        for plan in &mut plans {
-            plan.bits = work.try_on_sample(plan.stream(), cells)?;
-        }
-        let least = plans.iter().map(|plan| plan.bits).fold(f64::MAX, f64::min);
-        plans.retain(|plan| plan.bits <= ABOUT_AS_GOOD * least);
-    }
-    let best = plans.into_iter().min_by(|a, b| a.bits.total_cmp(&b.bits));
-    best.ok_or_else(|| EncodeError::Ending(material.clone()))
-}
-
-/// Orders of men that are worth a trial: all with few men, else those with a man of the side to
-/// move as lane.
-fn orders(material: &Material, turn: Color) -> Vec<Vec<u8>> {
-    let men = material.men();
-    let mut orders: Vec<Vec<u8>> = vec![Vec::new()];
-    for _ in 0..men.len() {
-        let mut longer = Vec::new();
-        for order in &orders {
-            for man in 0..men.len() as u8 {
-                // Like men stay in order: the others are the same.
-                let like = |other: u8| men[usize::from(other)] == men[usize::from(man)];
-                let open_before = (0..man).any(|other| like(other) && !order.contains(&other));
-                if !order.contains(&man) && !open_before {
-                    longer.push([&order[..], &[man]].concat());
-                }
-            }
-        }
-        orders = longer;
-    }
-
-    if orders.len() > 6 {
-        let of = |man: &u8| men[usize::from(*man)];
-        let place = |man: &u8| {
-            let man = of(man);
-            (man.kind != Kind::Pawn, man.kind == Kind::Knight, man.color == turn)
-        };
-        orders.retain(|order| {
-            let lane_moves = order.last().is_some_and(|man| of(man).color == turn);
-            order[..order.len() - 1].is_sorted_by_key(place) && lane_moves
-        });
-        orders.truncate(6);
-    }
-    orders
 }
 
 /// A block as it is written, and what was counted.

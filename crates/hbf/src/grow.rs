@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::range::fit;
+use crate::workers::{Workers, map_all};
 
 /// A sample: its tests as bits of some words, and its symbol in the highest byte of the last one.
 pub(crate) type Sample<const S: usize> = [u64; S];
@@ -101,19 +102,46 @@ pub(crate) struct Grown {
 /// The tests of samples: the number, and where it is, word and bit.
 pub(crate) type Bits = Vec<(u16, (u16, u8))>;
 
-/// Grows a tree for symbols below `N`, whose `groups` are told apart when tests are chosen.
+/// Portions for each thread that the samples of a tree are parted into before each is grown by one.
+const PORTIONS: usize = 8;
+
+/// Grows a tree for symbols below `N`, whose `groups` are told apart when tests are chosen. It is
+/// the same with any number of threads.
 pub(crate) fn grow<const S: usize, const N: usize>(
     samples: &mut [Sample<S>],
-    tests: &Bits,
-    groups: &[u8; N],
+    (tests, groups): (&Bits, &[u8; N]),
     limits: GrowthLimits,
+    workers: &dyn Workers,
 ) -> Grown {
     let usual = symbols_of::<S, N>(samples).map(|n| f64::from(n) / samples.len().max(1) as f64);
-    let counts = TestCounts::new();
-    let mut grower = Grower { tests, groups, limits, usual, counts };
-    let mut grown = Grown::default();
-    grower.node(samples, 0, &mut grown);
-    grown
+    let grower = Grower { tests, groups, limits, usual };
+
+    // Level by level, until no part of the tree is large.
+    let large = match workers.threads() {
+        1 => usize::MAX,
+        threads => samples.len() / (PORTIONS * threads),
+    };
+    let mut twigs = vec![Twig::Open(samples, 0)];
+    while twigs.iter().any(|twig| matches!(twig, Twig::Open(samples, _) if samples.len() > large)) {
+        let parted = map_all(workers, twigs, |twig| match twig {
+            Twig::Open(samples, depth) if samples.len() > large => {
+                grower.fork(samples, depth, &mut TestCounts::new())
+            }
+            twig => vec![twig],
+        });
+        twigs = parted.into_iter().flatten().collect();
+    }
+
+    let grown = map_all(workers, twigs, |twig| grower.grown(twig, &mut TestCounts::new()));
+    let leaves = grown.iter().map(|part| part.leaves).sum();
+    Grown { bytes: grown.into_iter().flat_map(|part| part.bytes).collect(), leaves }
+}
+
+/// A part of a tree: those of a node stand one behind another as in a file.
+enum Twig<'a, const S: usize> {
+    Grown(Grown),
+    /// The samples that come here, and the depth.
+    Open(&'a mut [Sample<S>], usize),
 }
 
 fn symbols_of<const S: usize, const N: usize>(samples: &[Sample<S>]) -> [u32; N] {
@@ -130,7 +158,6 @@ struct Grower<'a, const S: usize, const N: usize> {
     limits: GrowthLimits,
     /// How often each symbol occurs.
     usual: [f64; N],
-    counts: TestCounts<S>,
 }
 
 /// `n log2 n`.
@@ -144,28 +171,48 @@ fn weight(n: u32) -> f64 {
 }
 
 impl<const S: usize, const N: usize> Grower<'_, S, N> {
-    fn node(&mut self, samples: &mut [Sample<S>], depth: usize, grown: &mut Grown) {
-        if let Some(test) = self.best_test(samples).filter(|_| depth < self.limits.depth) {
-            let (number, (word, bit)) = self.tests[test];
-            let middle = part(samples, (usize::from(word), bit));
-            let (zeros, ones) = samples.split_at_mut(middle);
-            grown.bytes.extend(number.to_le_bytes());
-            self.node(zeros, depth + 1, grown);
-            self.node(ones, depth + 1, grown);
-            return;
+    /// A twig, grown to its end.
+    fn grown(&self, twig: Twig<'_, S>, counts: &mut TestCounts<S>) -> Grown {
+        let (samples, depth) = match twig {
+            Twig::Grown(grown) => return grown,
+            Twig::Open(samples, depth) => (samples, depth),
+        };
+        let mut whole = Grown::default();
+        for twig in self.fork(samples, depth, counts) {
+            let part = self.grown(twig, counts);
+            whole.bytes.extend(part.bytes);
+            whole.leaves += part.leaves;
         }
-        grown.leaves += 1;
-        grown.bytes.extend(u16::MAX.to_le_bytes());
-        grown.bytes.extend(fit(&symbols_of::<S, N>(samples), &self.usual));
+        whole
+    }
+
+    /// An inner node, and the two twigs behind it; or a leaf.
+    fn fork<'a>(
+        &self,
+        samples: &'a mut [Sample<S>],
+        depth: usize,
+        counts: &mut TestCounts<S>,
+    ) -> Vec<Twig<'a, S>> {
+        let test = self.best_test(samples, counts).filter(|_| depth < self.limits.depth);
+        let Some(test) = test else {
+            let mut bytes = u16::MAX.to_le_bytes().to_vec();
+            bytes.extend(fit(&symbols_of::<S, N>(samples), &self.usual));
+            return vec![Twig::Grown(Grown { bytes, leaves: 1 })];
+        };
+        let (number, (word, bit)) = self.tests[test];
+        let middle = part(samples, (usize::from(word), bit));
+        let (zeros, ones) = samples.split_at_mut(middle);
+        let inner = Grown { bytes: number.to_le_bytes().to_vec(), leaves: 0 };
+        vec![Twig::Grown(inner), Twig::Open(zeros, depth + 1), Twig::Open(ones, depth + 1)]
     }
 
     /// The test that tells most about the symbols; none if no test is worth its place.
-    fn best_test(&mut self, samples: &[Sample<S>]) -> Option<usize> {
+    fn best_test(&self, samples: &[Sample<S>], counts: &mut TestCounts<S>) -> Option<usize> {
         let all = samples.len();
         if all < 2 * self.limits.least as usize {
             return None;
         }
-        let of_group = self.count(samples, all.div_ceil(ENOUGH));
+        let of_group = self.count(samples, all.div_ceil(ENOUGH), counts);
         let looked_at: u32 = of_group.iter().map(|&(_, count)| count).sum();
         let inner: f64 = of_group.iter().map(|&(_, count)| weight(count)).sum();
         let before = weight(looked_at) - inner;
@@ -176,14 +223,14 @@ impl<const S: usize, const N: usize> Grower<'_, S, N> {
         let least = self.limits.least;
         let mut best = (0.0, 0);
         for (test, &(_, (word, bit))) in self.tests.iter().enumerate() {
-            let counts = &self.counts.ones[usize::from(word) * 64 + usize::from(bit)];
-            let ones: u32 = counts.iter().map(|&count| u32::from(count)).sum();
+            let with_test = &counts.ones[usize::from(word) * 64 + usize::from(bit)];
+            let ones: u32 = with_test.iter().map(|&count| u32::from(count)).sum();
             if ones < least || looked_at - ones < least {
                 continue;
             }
             let mut after = weight(ones) + weight(looked_at - ones);
             for &(group, all) in &of_group {
-                let ones = u32::from(counts[group]);
+                let ones = u32::from(with_test[group]);
                 after -= weight(ones) + weight(all - ones);
             }
             let gain = before - after;
@@ -200,13 +247,18 @@ impl<const S: usize, const N: usize> Grower<'_, S, N> {
 
     /// Counts samples, and those with each test, by group; every `step`-th sample is looked at.
     /// Returns the groups that there are, and their samples.
-    fn count(&mut self, samples: &[Sample<S>], step: usize) -> Vec<(usize, u32)> {
-        let chosen = &mut self.counts.chosen;
+    fn count(
+        &self,
+        samples: &[Sample<S>],
+        step: usize,
+        counts: &mut TestCounts<S>,
+    ) -> Vec<(usize, u32)> {
+        let chosen = &mut counts.chosen;
         chosen.iter_mut().for_each(Vec::clear);
         for sample in samples.iter().step_by(step) {
             chosen[usize::from(self.groups[symbol_of(sample) % N])].push(*sample);
         }
-        self.counts.count()
+        counts.count()
     }
 }
 
@@ -335,6 +387,7 @@ pub(crate) fn transpose(square: &mut [u64; 64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workers::WorkerThreads;
 
     #[test]
     fn transposing_exchanges_rows_and_columns() {
@@ -401,8 +454,38 @@ mod tests {
         let tests: Bits = (0..128).map(|test| (test, (test / 64, (test % 64) as u8))).collect();
         let limits =
             GrowthLimits { scale: 1.0, leaf_bits: 64.0, chance_bits: 20.0, least: 40, depth: 20 };
-        let grown = grow::<3, 3>(&mut samples, &tests, &[0, 1, 2], limits);
+        let grown = grow(&mut samples, (&tests, &[0, 1, 2]), limits, &WorkerThreads(1));
         assert_eq!(grown.leaves, 3);
         assert_eq!(grown.bytes[..2], 5_u16.to_le_bytes());
+    }
+
+    #[test]
+    fn a_tree_is_the_same_with_any_number_of_threads() {
+        let mut random = fastrand::Rng::with_seed(8);
+        let mut samples = Vec::new();
+        for _ in 0..60_000 {
+            let words = [random.u64(..) & random.u64(..), random.u64(..)];
+            // The further a bit is from the first one, the less it says.
+            let likely = (0..20).find(|bit| words[0] >> bit & 1 != 0).unwrap_or(20);
+            let symbol = if random.u8(0..10) < 7 { likely % 5 } else { random.usize(0..5) };
+            samples.push([words[0], words[1] & 0xff, last_word(symbol, 0)]);
+        }
+        let tests: Bits = (0..128).map(|test| (test, (test / 64, (test % 64) as u8))).collect();
+        let limits =
+            GrowthLimits { scale: 1.0, leaf_bits: 24.0, chance_bits: 10.0, least: 40, depth: 20 };
+        let by = |threads: usize| {
+            let workers = WorkerThreads(threads);
+            grow(&mut samples.clone(), (&tests, &[0, 1, 2, 3, 4]), limits, &workers)
+        };
+        let alone = by(1);
+        assert!(alone.leaves > 10, "{}", alone.leaves);
+        for threads in [2, 3, 16] {
+            let grown = by(threads);
+            assert_eq!(
+                (grown.leaves, grown.bytes),
+                (alone.leaves, alone.bytes.clone()),
+                "{threads}"
+            );
+        }
     }
 }

@@ -384,6 +384,7 @@ mod tests {
     use crate::symbols::{Desk, TileValues};
     use crate::tile;
     use crate::train::train;
+    use crate::workers::Crew;
 
     /// With and without a table of leaves, and as if the model were like any other.
     #[test]
@@ -403,7 +404,8 @@ mod tests {
             let tiles: Vec<_> =
                 numbers.iter().map(|&n| (n, TileValues::made_up(&space, &mut random))).collect();
             let mut desk = Desk::new();
-            let trained = train(stream, (&tiles, 1e-3), ModelTests::Plain, &mut desk);
+            let trained = train(stream, (&tiles, 1e-3), ModelTests::Plain, Crew::ALONE);
+            let trained = trained.expect("nobody stops it");
             let bytes = trained.parts.to_bytes();
             let parsed = || Model::parse(&bytes, &space).expect("a model");
             let [plain, with_table, mut other] = [parsed(), parsed(), parsed()];

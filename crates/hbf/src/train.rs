@@ -10,6 +10,7 @@ use crate::range::fit;
 use crate::rows::{Before, ModelFrame, Tests};
 use crate::symbols::{Desk, TileValues};
 use crate::tile::Stream;
+use crate::workers::{Crew, Stopped, in_order};
 
 /// Tiles with their numbers.
 pub(crate) type Sample = [(u64, TileValues)];
@@ -50,12 +51,12 @@ pub(crate) fn train(
     stream: Stream<'_>,
     (sample, share): (&Sample, f64),
     tests: ModelTests,
-    desk: &mut Desk,
-) -> Trained {
+    crew: Crew<'_>,
+) -> Result<Trained, Stopped> {
     if Tests::of(stream.space).count(false) <= 64 * (FEW_WORDS - 1) {
-        train_with::<FEW_WORDS>(stream, (sample, share), tests, desk)
+        train_with::<FEW_WORDS>(stream, (sample, share), tests, crew)
     } else {
-        train_with::<MANY_WORDS>(stream, (sample, share), tests, desk)
+        train_with::<MANY_WORDS>(stream, (sample, share), tests, crew)
     }
 }
 
@@ -63,27 +64,11 @@ fn train_with<const S: usize>(
     stream: Stream<'_>,
     (sample, share): (&Sample, f64),
     which: ModelTests,
-    desk: &mut Desk,
-) -> Trained {
-    let (frame, last) = survey(stream, sample, desk);
-    let tests = Tests::of(stream.space);
-    let mut collected = Collected::<S> {
-        stream,
-        frame: &frame,
-        cells: Vec::new(),
-        misses: Vec::new(),
-        classes: [[0; CLASSES]; CLASS_CONTEXTS],
-        lanes: vec![[0; 64]; tests.count(false).div_ceil(64)],
-    };
-
-    // As many as there will be: while a list grows it is there twice.
-    collected.cells.reserve_exact(sample.iter().map(|(_, values)| values.cells()).sum());
-    for (tile, values) in sample {
-        let mut last = last;
-        desk.rows(stream, &frame, (*tile, values), None, |desk, before| {
-            collected.row(desk, before, &mut last);
-        });
-    }
+    crew: Crew<'_>,
+) -> Result<Trained, Stopped> {
+    let (frame, last) = survey(stream, sample);
+    let Collected { mut cells, mut misses, classes } =
+        collect::<S>(stream, (&frame, last), sample, crew)?;
 
     let scale = 1.0 / share.clamp(1e-9, 1.0);
     let cell_limits = GrowthLimits {
@@ -95,7 +80,7 @@ fn train_with<const S: usize>(
     };
     let miss_limits =
         GrowthLimits { leaf_bits: MISS_LEAF_BITS, chance_bits: 90.0, least: 150, ..cell_limits };
-    let Collected { mut cells, mut misses, classes, .. } = collected;
+    let tests = Tests::of(stream.space);
     let place = |test: usize| (test as u16, place_of(test));
     let all = (0..tests.count(false)).map(place);
     let own = tests.count(false)..tests.count(true);
@@ -104,8 +89,8 @@ fn train_with<const S: usize>(
         ModelTests::All => [all.clone().collect(), all.chain(own).collect()],
         ModelTests::Plain => [plain_tests(tests).map(place).to_vec(), own.collect()],
     };
-    let cells = grow(&mut cells, &cell_tests, &CELL_GROUPS, cell_limits);
-    let misses = grow(&mut misses, &miss_tests, &MISS_GROUPS, miss_limits);
+    let cells = grow(&mut cells, (&cell_tests, &CELL_GROUPS), cell_limits, crew.workers);
+    let misses = grow(&mut misses, (&miss_tests, &MISS_GROUPS), miss_limits, crew.workers);
     let classes = classes.map(|counts| {
         let bytes = fit(&counts, &[0.3; CLASSES]);
         [bytes[0], bytes[1]]
@@ -114,7 +99,7 @@ fn train_with<const S: usize>(
     let leaves = [cells.leaves, misses.leaves];
     let (cells, misses) = (cells.bytes, misses.bytes);
     let parts = ModelParts { frame, last, classes, cells, misses };
-    Trained { parts, leaves }
+    Ok(Trained { parts, leaves })
 }
 
 /// Where samples have the bit of a test: the word and the bit.
@@ -123,37 +108,87 @@ fn place_of(test: usize) -> (u16, u8) {
 }
 
 /// What the trees are grown from.
-struct Collected<'a, const S: usize> {
-    stream: Stream<'a>,
-    frame: &'a ModelFrame,
+struct Collected<const S: usize> {
     cells: Vec<grow::Sample<S>>,
     misses: Vec<grow::Sample<S>>,
     classes: [[u32; CLASSES]; CLASS_CONTEXTS],
+}
+
+/// Tiles that a thread looks at in one go; what comes of many is held until it is put together.
+pub(crate) const GO: usize = 4;
+
+/// All cells of a sample, and those that are misses.
+fn collect<const S: usize>(
+    stream: Stream<'_>,
+    (frame, last): (&ModelFrame, [u16; 2]),
+    sample: &Sample,
+    crew: Crew<'_>,
+) -> Result<Collected<S>, Stopped> {
+    let cells_of = |tiles: &Sample| tiles.iter().map(|(_, values)| values.cells()).sum();
+    // As many as there will be: while a list grows it is there twice.
+    let cells = Vec::with_capacity(cells_of(sample));
+    let mut all = Collected { cells, misses: Vec::new(), classes: [[0; CLASSES]; CLASS_CONTEXTS] };
+
+    let goes: Vec<&Sample> = sample.chunks(GO).collect();
+    let look = |go: u64| {
+        let mut collector = Collector::<S>::new(stream, frame);
+        let mut desk = Desk::new();
+        for (tile, values) in goes[go as usize] {
+            let mut last = last;
+            desk.rows(stream, frame, (*tile, values), None, |desk, before| {
+                collector.row(desk, before, &mut last);
+            });
+        }
+        Ok(collector.collected)
+    };
+    in_order(crew, goes.len() as u64, look, |part: Collected<S>| {
+        all.cells.extend(part.cells);
+        all.misses.extend(part.misses);
+        let counts = part.classes.as_flattened().iter();
+        all.classes.as_flattened_mut().iter_mut().zip(counts).for_each(|(sum, n)| *sum += n);
+        Ok::<_, Stopped>(())
+    })?;
+    Ok(all)
+}
+
+/// Collects the cells of some tiles.
+struct Collector<'a, const S: usize> {
+    stream: Stream<'a>,
+    frame: &'a ModelFrame,
+    collected: Collected<S>,
     /// The tests of a row, by word and lane square.
     lanes: Vec<[u64; 64]>,
 }
 
-impl<const S: usize> Collected<'_, S> {
+impl<'a, const S: usize> Collector<'a, S> {
+    fn new(stream: Stream<'a>, frame: &'a ModelFrame) -> Collector<'a, S> {
+        let classes = [[0; CLASSES]; CLASS_CONTEXTS];
+        let collected = Collected { cells: Vec::new(), misses: Vec::new(), classes };
+        let words = Tests::of(stream.space).count(false).div_ceil(64);
+        Collector { stream, frame, collected, lanes: vec![[0; 64]; words] }
+    }
+
     fn row(&mut self, desk: &Desk, before: Before, last: &mut [u16; 2]) {
         for (lanes, masks) in self.lanes.iter_mut().zip(desk.side_by_side.masks.as_chunks().0) {
             *lanes = *masks;
             transpose(lanes);
         }
+        let Collected { cells, misses, classes } = &mut self.collected;
         for lane in squares(desk.rows.legal[before.row]) {
             let lane = usize::from(lane);
             let symbol = desk.side_by_side.symbol(lane);
             let mut words = [0; S];
             words.iter_mut().zip(&self.lanes).for_each(|(word, lanes)| *word = lanes[lane]);
             words[S - 1] = last_word(symbol, 0);
-            self.cells.push(words);
+            cells.push(words);
             if symbol != MISS {
                 continue;
             }
             let miss = desk.miss(self.stream, self.frame, (before, lane), last);
-            self.classes[miss.context][miss.class] += 1;
+            classes[miss.context][miss.class] += 1;
             if let Some((coded, word)) = miss.distance {
                 words[S - 1] = last_word(coded.symbol, word);
-                self.misses.push(words);
+                misses.push(words);
             }
         }
     }
@@ -161,7 +196,8 @@ impl<const S: usize> Collected<'_, S> {
 
 /// The frame of a model, and the first distances of misses: which neighbours agree most often,
 /// which distances there are.
-fn survey(stream: Stream<'_>, sample: &Sample, desk: &mut Desk) -> (ModelFrame, [u16; 2]) {
+fn survey(stream: Stream<'_>, sample: &Sample) -> (ModelFrame, [u16; 2]) {
+    let mut desk = Desk::new();
     let mut distances = vec![0_u32; usize::from(u16::MAX) + 1];
     let mut codes = distances.clone();
     let mut agreed = [0_u32; 4];

@@ -1,11 +1,15 @@
 //! How a stream would do, tried on a sample.
 
 use crate::board::{Color, Man};
-use crate::encode::{EncodeError, EncodeOptions, Sides, Source, plan_stream};
-use crate::fill::{Filler, tiles_all_over};
+use crate::encode::{EncodeError, EncodeOptions, Sides, Source};
 use crate::material::Material;
 use crate::model::Model;
+use crate::plan::plan_sides;
+use crate::sample::{Sampler, tiles_all_over};
+use crate::symbols::Desk;
 use crate::tile::{self, TilePart};
+use crate::train::train;
+use crate::workers::Crew;
 
 /// Cells that a model is tried on, if there are so many that it was not made from.
 const SAMPLE: usize = 500_000;
@@ -40,6 +44,7 @@ pub fn try_ending(
     options: &EncodeOptions,
     clock: &dyn Fn() -> f64,
 ) -> Result<Vec<Trial>, EncodeError> {
+    let sampler = Sampler { source, options, crew: Crew::ALONE };
     let mut trials = Vec::new();
     for turn in [Color::White, Color::Black] {
         if turn == Color::Black && material.is_symmetric() {
@@ -47,29 +52,31 @@ pub fn try_ending(
         }
         let outcomes = options.distances == Sides::Neither;
         let begun = clock();
-        let plan = plan_stream(material, source, options, ((turn, outcomes), false))?;
+        let plans = plan_sides(material, sampler, ((&[turn], outcomes), false))?;
+        let Some(plan) = plans.into_iter().next() else { continue };
         let stream = plan.stream();
-        let mut work = Filler::new(source, options);
         // Of a small table there is nothing else to try the model on.
         let mut order = tiles_all_over(stream.space).chain(tiles_all_over(stream.space));
-        let trained = work.model(stream, &mut order, options.training)?;
+        let (sample, share) = sampler.sample(stream, &mut order, options.training)?;
+        let trained = train(stream, (&sample, share), options.tests, sampler.crew)?;
         let planned = clock() - begun;
         let model_bytes = trained.parts.to_bytes();
         let model = Model::parse(&model_bytes, &plan.space);
         let model = model.ok_or(EncodeError::Entries("a model that was made cannot be read"))?;
         model.prepare(plan.space.tiles());
         let begun = clock();
-        let (sample, share) = work.sample(stream, &mut order, SAMPLE)?;
+        let (sample, share) = sampler.sample(stream, &mut order, SAMPLE)?;
+        let mut desk = Desk::new();
         let filled = clock();
         let mut packed = Vec::new();
         for (tile, values) in &sample {
-            packed.push(work.desk.encode(stream, &model, (*tile, values)));
+            packed.push(desk.encode(stream, &model, (*tile, values)));
         }
         let encoded = clock();
         let mut cells = 0_u64;
         for ((tile, _), bytes) in sample.iter().zip(&packed) {
-            tile::decode(stream, &model, bytes, (*tile, TilePart::Whole), &mut work.desk.rows);
-            let legal = &work.desk.rows.legal[..usize::from(plan.space.rows())];
+            tile::decode(stream, &model, bytes, (*tile, TilePart::Whole), &mut desk.rows);
+            let legal = &desk.rows.legal[..usize::from(plan.space.rows())];
             cells += legal.iter().map(|row| u64::from(row.count_ones())).sum::<u64>();
         }
         let data: usize = packed.iter().map(Vec::len).sum();

@@ -87,6 +87,26 @@ const BATCH: usize = 8;
 /// As many of all threads, at least: the fewer there are, the longer they wait for the last one.
 const LEAST: usize = 64;
 
+/// What becomes of things, in their order; they are worked on side by side.
+pub(crate) fn map_all<T: Send, R: Send>(
+    workers: &dyn Workers,
+    things: Vec<T>,
+    work: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    let places = things.into_iter().map(|thing| Mutex::new((Some(thing), None)));
+    let places: Vec<Mutex<(Option<T>, Option<R>)>> = places.collect();
+    let place = |at: usize| places[at].lock().unwrap_or_else(PoisonError::into_inner);
+    workers.run(places.len(), &|at| {
+        let thing = place(at).0.take();
+        if let Some(thing) = thing {
+            let made = work(thing);
+            place(at).1 = Some(made);
+        }
+    });
+    let made = places.into_iter().map(|p| p.into_inner().unwrap_or_else(PoisonError::into_inner).1);
+    made.flatten().collect()
+}
+
 /// Makes things with these numbers and hands them on in order, some at a time.
 pub(crate) fn in_order<T: Send, E: Send + From<Stopped>>(
     crew: Crew<'_>,
@@ -97,22 +117,18 @@ pub(crate) fn in_order<T: Send, E: Send + From<Stopped>>(
     let size = (crew.workers.threads() * BATCH).max(LEAST) as u64;
     let mut first = 0;
     while first < count {
-        let made: Vec<Mutex<Option<Result<T, E>>>> =
-            (first..count.min(first + size)).map(|_| Mutex::new(None)).collect();
         let failed = AtomicBool::new(false);
-        crew.workers.run(made.len(), &|at| {
+        let numbers: Vec<u64> = (first..count.min(first + size)).collect();
+        first += numbers.len() as u64;
+        let made = map_all(crew.workers, numbers, |number| {
             if failed.load(Ordering::Relaxed) {
-                return;
+                return None;
             }
-            let result =
-                if crew.watch.stops() { Err(Stopped.into()) } else { make(first + at as u64) };
+            let result = if crew.watch.stops() { Err(Stopped.into()) } else { make(number) };
             failed.fetch_or(result.is_err(), Ordering::Relaxed);
-            *made[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+            Some(result)
         });
-        first += made.len() as u64;
-        let results =
-            made.into_iter().map(|m| m.into_inner().unwrap_or_else(PoisonError::into_inner));
-        let results: Vec<_> = results.flatten().collect();
+        let results: Vec<_> = made.into_iter().flatten().collect();
         // Behind an error there may be gaps.
         if failed.into_inner() {
             let error = results.into_iter().find_map(Result::err);

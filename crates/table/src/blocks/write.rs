@@ -116,12 +116,9 @@ impl CellStreams {
     }
 
     /// Bytes of memory that the writer needs beside the values, for an ending of so many men with
-    /// so many positions a side to move: for models, which may all be made at once.
+    /// so many positions a side to move: for a model. They are made one after the other.
     pub fn memory(self, men: usize, positions: u64) -> u64 {
-        let sides = if self.profile.sides() == Sides::Smaller { 1 } else { 2 };
-        let contents = if self.content == Content::Both { 2 } else { 1 };
-        let cells = positions.min(training(positions, self.profile) as u64);
-        sides * contents * model_memory(men, cells)
+        model_memory(men, positions.min(training(positions, self.profile) as u64))
     }
 }
 
