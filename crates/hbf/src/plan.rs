@@ -60,8 +60,8 @@ fn trial_cells(options: &EncodeOptions) -> [usize; 2] {
 /// How much larger a stream may seem to be than the best one and be tried again.
 const ABOUT_AS_GOOD: f64 = 1.08;
 
-/// Chooses the order of men for each of these sides to move by trial; if sides are `compared`, there
-/// is one even if there is one order only.
+/// Chooses the order of men for each of these sides to move by trial; if sides are `compared`,
+/// there is one even of a single order.
 pub(crate) fn plan_sides(
     material: &Material,
     sampler: Sampler<'_>,
