@@ -66,7 +66,7 @@ enum { PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING };
 enum { WHITE, BLACK };
 
 #define BIT(s) ((u64)1 << (s))
-#define DRAW 0x8000u
+enum { DRAW = 0x8000, BEST = 0xffff }; /* BEST: mate with the next move, or won, where only that is asked */
 #define LONGEST 32766
 
 /* ep: -1 none. men of a colour and kind: c[colour] & k[kind] */
@@ -1260,7 +1260,7 @@ static u16 decode_cell(Coder *coder, const Stream *s, Rows *r, const Model *m, i
     for (i = 0; i < count; i++) context |= class_of(cand[i]) == 1 ? 1 : class_of(cand[i]) == 0 ? 2 : 4;
     class_ = symbol(coder, m->classes[context], 3);
     if (class_ == 0) return DRAW;
-    if (s->outcomes) return class_ == 1 ? 1 : 65535;
+    if (s->outcomes) return class_ == 1 ? 1 : BEST;
     moves = missed(coder, r, m, c, lane, cand, count, class_, last[class_ - 1]);
     if (class_ == 2 && moves == 0) moves = 1;
     last[class_ - 1] = (u16)moves;
@@ -1465,20 +1465,20 @@ static int cell(const Ask *ask, int table, int which, const Place *place, u16 *c
 
 static u16 before(u16 c, int outcomes) {
     if (c == DRAW) return DRAW;
-    if (outcomes) return c < DRAW ? 65535 : 1;
+    if (outcomes) return c < DRAW ? BEST : 1;
     return (u16)(c < DRAW ? 65536 - c : 65537 - c);
 }
 
 static int any_code(Ask *ask, const Pos *pos, u16 *code);
 
-/* The best of some moves; 0 if there is none. */
+/* The best of some moves, none is asked behind one that cannot be bettered; 0 if there is none. */
 static int best_of(Ask *ask, const Pos *pos, int asked, u16 *best) {
     Move moves[HOFFMAN_MAX_MOVES];
     Pos after;
     int i, n = generate(ask->t, pos, asked, moves), status;
     u16 code;
     *best = 0;
-    for (i = 0; i < n; i++) {
+    for (i = 0; i < n && *best < BEST; i++) {
         if (!play(ask->t, pos, &moves[i], &after)) continue;
         if ((status = any_code(ask, &after, &code)) != HOFFMAN_OK) return status;
         code = before(code, ask->flags & HOFFMAN_WDL);
@@ -1510,8 +1510,8 @@ static int plain_code(Ask *ask, const Pos *pos, u16 *code) {
                 continue;
             }
             if ((status = cell(ask, table, i, &place, code)) != HOFFMAN_OK) return status;
-            if (outcomes && *code != DRAW) *code = *code < DRAW ? 1 : 65535;
-            if (!s->exits || ask->flags & STORED) return HOFFMAN_OK;
+            if (outcomes && *code != DRAW) *code = *code < DRAW ? 1 : BEST;
+            if (!s->exits || *code == BEST || ask->flags & STORED) return HOFFMAN_OK;
             if ((status = best_of(ask, pos, EXITS, &best)) != HOFFMAN_OK) return status;
             if (best > *code) *code = best;
             return HOFFMAN_OK;
@@ -1535,7 +1535,7 @@ static int code_of_cells(Ask *ask, const Pos *pos, u16 *code) {
     if (pos->ep >= 0 && (status = best_of(ask, pos, EN_PASSANT, &best)) != HOFFMAN_OK) return status;
     if (best) {
         *code = best;
-        if (!has_move(ask->t, &plain)) return HOFFMAN_OK;
+        if (best == BEST || !has_move(ask->t, &plain)) return HOFFMAN_OK;
     }
     status = plain_code(ask, &plain, code);
     if (status == HOFFMAN_OK && best > *code) *code = best;

@@ -1,7 +1,8 @@
 //! The reader in C and this one give the same answers.
 //!
 //! `HOFFMAN_HBF` names a folder with real tables that are compared, too, and
-//! `HOFFMAN_HBF_POSITIONS` how many positions of each.
+//! `HOFFMAN_HBF_POSITIONS` how many positions of each; `HOFFMAN_DAMAGED_FILES` sets how many damaged
+//! files they are given.
 
 mod support;
 
@@ -10,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use hoffman_hbf::{
-    Claims, Code, Crew, DRAW, EncodeError, EncodeOptions, EntryTable, HbfFile, Material, Metric,
-    Mode, ModelTests, Position, ProbeError, Sides, TableInfo, Tablebase, Texts, before,
+    Claims, Code, Crew, DRAW, EncodeError, EncodeOptions, EntryTable, HbfFile, Kind, Material,
+    Metric, Mode, ModelTests, Position, ProbeError, Sides, TableInfo, Tablebase, Texts, before,
     encode_entries, legal_moves, parse_fen, stored_code, to_fen, value_of,
 };
 use support::{MadeUp, ending, random_position, write_to};
@@ -251,6 +252,41 @@ fn outcomes_and_distances_may_be_in_two_files() {
     }
 }
 
+/// Who wins by one move need not know where the others lead: here promotions to three of the four.
+#[test]
+fn a_win_needs_no_other_move() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = compiled(folder.path(), "cc", &["-std=c99"]) else { return };
+    let source = MadeUp { scale: 1 };
+    let leaning = EncodeOptions { outcomes: Sides::Both, training: 30_000, ..Default::default() };
+    for name in ["KQvK", "KPvK"] {
+        write_to(folder.path(), name, &source, &leaning);
+    }
+    let mut tables = Tablebase::new(4 << 20);
+    tables.add_folder(folder.path()).expect("the folder");
+    let wins = |position: &Position| {
+        let mut wins = false;
+        legal_moves(position, |found| {
+            let code = tables.probe_outcome(&found.after).map(before);
+            wins |= found.promotion == Some(Kind::Queen) && code.is_ok_and(|code| code > DRAW);
+        });
+        wins
+    };
+    let mut positions = some("KPvK", 4000, 23);
+    positions.retain(|position| tables.probe(position).is_err() && wins(position));
+    assert!(positions.len() > 20, "{}", positions.len());
+    let found = answers(&program, folder.path(), "wdl", &positions);
+    assert!(found.iter().all(|answer| answer == "0 1 0"), "{found:?}");
+    let own = positions.iter().map(|position| tables.probe_outcome(position));
+    assert!(own.into_iter().all(|code| code.is_ok_and(|code| code > DRAW)));
+}
+
+/// How many damaged files each kind of tables gets.
+fn damaged_files() -> usize {
+    let asked = std::env::var("HOFFMAN_DAMAGED_FILES").ok();
+    asked.map_or(160, |count| count.parse().expect("a number of files"))
+}
+
 /// Under the sanitizers of the compiler, with files that are damaged in all ways that checksums do
 /// not show.
 #[test]
@@ -260,31 +296,48 @@ fn the_reader_in_c_survives_damage() {
     let flags = [&flags[..], &["-DHOFFMAN_INDEX"]].concat();
     let Some(program) = compiled(folder.path(), "cc", &flags) else { return };
     let source = MadeUp { scale: 1 };
-    let options = EncodeOptions {
+    let both = EncodeOptions {
         distances: Sides::Both,
         exits: false,
         training: 30_000,
         ..EncodeOptions::default()
     };
-    let plain = EncodeOptions { tests: ModelTests::Plain, ..options.clone() };
-    let intact = [options, plain].map(|options| support::written("KRvK", &source, &options));
-    let positions = some("KRvK", 60, 16);
+    let plain = EncodeOptions { tests: ModelTests::Plain, ..both.clone() };
+    let leaning = EncodeOptions {
+        distances: Sides::Smaller,
+        outcomes: Sides::Smaller,
+        exits: true,
+        ..plain.clone()
+    };
+    let behind = tempfile::tempdir().expect("a folder");
+    for name in ["KQvK", "KRvK", "KBvK", "KNvK"] {
+        write_to(behind.path(), name, &source, &both);
+    }
+    let alone = folder.path();
+    let cases = [("KRvK", both, alone), ("KRvK", plain, alone), ("KPvK", leaning, behind.path())]
+        .map(|(name, options, folder)| {
+            let intact = support::written(name, &source, &options);
+            (folder, name, intact, some(name, 60, 16))
+        });
+
     let mut random = fastrand::Rng::with_seed(17);
-    for round in 0..150 {
-        let mut bytes = intact[round % 2].clone();
+    for round in 0..damaged_files() {
+        let (folder, name, intact, positions) = &cases[round % cases.len()];
+        let path = folder.join(format!("{name}.hbf"));
+        let mut bytes = intact.clone();
         for _ in 0..random.usize(0..12) {
             let end = if random.bool() { 1200 } else { bytes.len() };
             bytes[random.usize(32..end)] = random.u8(..);
         }
         support::repair(&mut bytes);
-        std::fs::write(folder.path().join("KRvK.hbf"), &bytes).expect("a file");
+        std::fs::write(&path, &bytes).expect("a file");
         let opened = HbfFile::open(Box::new(bytes));
-        let found = answers(&program, folder.path(), "dtm", &positions);
+        let found = answers(&program, folder, "dtm", positions);
         assert_eq!(found.len(), positions.len());
         let refused = found.iter().all(|answer| answer == "1 0 0");
         // The men may be others now, and then there is no answer either.
         assert!(opened.is_ok() || refused, "round {round}: {:?}", opened.err());
-        compare(&program, folder.path(), &positions);
+        compare(&program, folder, positions);
     }
     let other = tempfile::tempdir().expect("a folder");
     survives_damage_by_index(&program, other.path());
@@ -347,7 +400,7 @@ fn survives_damage_by_index(program: &Path, folder: &Path) {
             3,
             "{index} {known:?}"
         );
-        for _ in 0..40 {
+        for _ in 0..damaged_files() / 4 {
             let mut bytes = intact.clone();
             for _ in 0..random.usize(0..6) {
                 let end = if random.bool() { 1200.min(bytes.len()) } else { bytes.len() };
