@@ -469,6 +469,7 @@ typedef struct {
     hoffman_base *base;
     const Tab *t;
     unsigned flags, claims;
+    u16 enough; /* of this code and larger ones any will do that is not larger than the true one */
 } Ask;
 
 /* The numbers of tables from 1, 0 none: one with distances, one with outcomes apart; and the first of those by index,
@@ -1471,16 +1472,18 @@ static u16 before(u16 c, int outcomes) {
 
 static int any_code(Ask *ask, const Pos *pos, u16 *code);
 
-/* The best of some moves, none is asked behind one that cannot be bettered; 0 if there is none. */
+/* The best of some moves and of what is known; none is asked behind one that is enough. */
 static int best_of(Ask *ask, const Pos *pos, int asked, u16 *best) {
     Move moves[HOFFMAN_MAX_MOVES];
     Pos after;
     int i, n = generate(ask->t, pos, asked, moves), status;
-    u16 code;
-    *best = 0;
-    for (i = 0; i < n && *best < BEST; i++) {
+    u16 code, b, enough = ask->enough;
+    for (i = 0; i < n && (b = *best) < enough; i++) {
         if (!play(ask->t, pos, &moves[i], &after)) continue;
-        if ((status = any_code(ask, &after, &code)) != HOFFMAN_OK) return status;
+        ask->enough = BEST;
+        if (b > 1) ask->enough = (u16)(b < DRAW ? 65537 - b : b > DRAW ? 65536 - b : b); /* no better than b */
+        status = any_code(ask, &after, &code), ask->enough = enough;
+        if (status != HOFFMAN_OK) return status;
         code = before(code, ask->flags & HOFFMAN_WDL);
         if (code > *best) *best = code;
     }
@@ -1492,7 +1495,7 @@ static int plain_code(Ask *ask, const Pos *pos, u16 *code) {
     int side, status, other_side = 0, table, last = -1, outcomes = ask->flags & HOFFMAN_WDL;
     u64 key = key_of_position(pos);
     Place place;
-    u16 best;
+    u16 best = 0;
     *code = DRAW;
     if (!key) return HOFFMAN_OK;
     /* outcomes are in either kind of stream, and maybe in two tables */
@@ -1511,10 +1514,7 @@ static int plain_code(Ask *ask, const Pos *pos, u16 *code) {
             }
             if ((status = cell(ask, table, i, &place, code)) != HOFFMAN_OK) return status;
             if (outcomes && *code != DRAW) *code = *code < DRAW ? 1 : BEST;
-            if (!s->exits || *code == BEST || ask->flags & STORED) return HOFFMAN_OK;
-            if ((status = best_of(ask, pos, EXITS, &best)) != HOFFMAN_OK) return status;
-            if (best > *code) *code = best;
-            return HOFFMAN_OK;
+            return !s->exits || ask->flags & STORED ? HOFFMAN_OK : best_of(ask, pos, EXITS, code);
         }
     }
     if (!other_side || ask->flags & STORED) return HOFFMAN_NO_TABLE;
@@ -1568,7 +1568,7 @@ static int may_castle(const hoffman_position *h) {
 static int take(
     Ask *ask, const hoffman_base *base, unsigned flags, const hoffman_position *given, hoffman_position *h, Pos *p) {
     ask->base = (hoffman_base *)this_base(base);
-    ask->flags = flags, ask->claims = CHESS;
+    ask->flags = flags, ask->claims = CHESS, ask->enough = BEST;
     memset(h, 0, sizeof *h);
     if (!ask->base) return HOFFMAN_NO_TABLE;
     ask->t = &ask->base->tab;
