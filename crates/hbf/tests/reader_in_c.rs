@@ -1,8 +1,8 @@
 //! The reader in C and this one give the same answers.
 //!
 //! `HOFFMAN_HBF` names a folder with real tables that are compared, too, and
-//! `HOFFMAN_HBF_POSITIONS` how many positions of each; `HOFFMAN_DAMAGED_FILES` sets how many damaged
-//! files they are given.
+//! `HOFFMAN_HBF_POSITIONS` how many positions of each; `HOFFMAN_DAMAGED_FILES` sets how many
+//! damaged files they are given.
 
 mod support;
 
