@@ -269,9 +269,7 @@ impl StreamEncoder<'_> {
         output: &mut OutputFile<W>,
     ) -> Result<(StreamReport, [Option<u16>; 2]), EncodeError> {
         let stream @ Stream { space, turn, outcomes } = plan.stream();
-        let model_bytes = trained.parts.to_bytes();
-        let wrong = || EncodeError::Entries("a model that was made cannot be read");
-        let model = Model::parse(&model_bytes, space).ok_or_else(wrong)?;
+        let (model_bytes, model) = trained.written(space)?;
         let tiles = space.tiles();
         model.prepare(tiles);
 

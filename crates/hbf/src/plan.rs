@@ -78,17 +78,15 @@ pub(crate) fn plan_sides(
     }
 
     for (round, cells) in trial_cells(sampler.options).into_iter().enumerate() {
-        let of_turn = |turn: Color| plans.iter().filter(move |plan| plan.turn == turn);
-        let is_tried = |plan: &Plan| round == 0 && compared || of_turn(plan.turn).count() > 1;
+        let is_choice = |turn: Color| of_side(&plans, turn).count() > 1;
+        let is_tried = |plan: &Plan| round == 0 && compared || is_choice(plan.turn);
         let tried: Vec<usize> = (0..plans.len()).filter(|&at| is_tried(&plans[at])).collect();
         let streams: Vec<Stream<'_>> = tried.iter().map(|&at| plans[at].stream()).collect();
         let bits = try_streams(&streams, sampler, cells)?;
         tried.into_iter().zip(bits).for_each(|(at, bits)| plans[at].bits = bits);
 
-        let least = [Color::White, Color::Black].map(|turn| {
-            let of_turn = plans.iter().filter(|plan| plan.turn == turn);
-            of_turn.map(|plan| plan.bits).fold(f64::MAX, f64::min)
-        });
+        let least = [Color::White, Color::Black]
+            .map(|turn| of_side(&plans, turn).map(|plan| plan.bits).fold(f64::MAX, f64::min));
         plans.retain(|plan| plan.bits <= ABOUT_AS_GOOD * least[plan.turn as usize]);
     }
 
@@ -96,6 +94,10 @@ pub(crate) fn plan_sides(
     plans.sort_by(|a, b| (a.turn as u8).cmp(&(b.turn as u8)).then(a.bits.total_cmp(&b.bits)));
     plans.dedup_by_key(|plan| plan.turn);
     Ok(plans)
+}
+
+fn of_side(plans: &[Plan], turn: Color) -> impl Iterator<Item = &Plan> {
+    plans.iter().filter(move |plan| plan.turn == turn)
 }
 
 /// The bits that these streams take, as far as trials with models from so many cells tell. Of these

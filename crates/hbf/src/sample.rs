@@ -3,7 +3,6 @@
 use crate::cells::Space;
 use crate::encode::{EncodeError, EncodeOptions, Source};
 use crate::fill::Filler;
-use crate::model::Model;
 use crate::symbols::{Desk, TileValues};
 use crate::tile::Stream;
 use crate::train::{GO, Trained, train};
@@ -24,30 +23,39 @@ impl Sampler<'_> {
     /// The model that a stream is written with.
     pub(crate) fn model(self, stream: Stream<'_>) -> Result<Trained, EncodeError> {
         let mut order = tiles_all_over(stream.space);
-        let (sample, share) = self.sample(stream, &mut order, self.options.training)?;
-        Ok(train(stream, (&sample, share), self.options.tests, self.crew)?)
+        let (_, trained) = self.train(stream, &mut order, self.options.training)?;
+        Ok(trained)
+    }
+
+    /// A model made from the next tiles with so many cells or a few more, and these.
+    pub(crate) fn train(
+        self,
+        stream: Stream<'_>,
+        order: &mut impl Iterator<Item = u64>,
+        cells: usize,
+    ) -> Result<(Sampled, Trained), EncodeError> {
+        let (sample, share) = self.sample(stream, order, cells)?;
+        let trained = train(stream, (&sample, share), self.options.tests, self.crew)?;
+        Ok(((sample, share), trained))
     }
 
     /// The bits that a stream takes with a model from so many cells, model included, as far as so
     /// many others tell. Of a small table all cells serve for both.
     pub(crate) fn try_stream(self, stream: Stream<'_>, cells: usize) -> Result<f64, EncodeError> {
         let mut order = tiles_all_over(stream.space);
-        let (sample, share) = self.sample(stream, &mut order, cells)?;
-        let trained = train(stream, (&sample, share), self.options.tests, self.crew)?;
+        let ((sample, share), trained) = self.train(stream, &mut order, cells)?;
         let (mut fresh, mut fresh_share) = self.sample(stream, &mut order, cells)?;
         if share + fresh_share > 0.99 {
             (fresh, fresh_share) = (sample, share);
         }
 
-        let model = trained.parts.to_bytes();
-        let wrong = || EncodeError::Entries("a model that was made cannot be read");
-        let parsed = Model::parse(&model, stream.space).ok_or_else(wrong)?;
+        let (model_bytes, model) = trained.written(stream.space)?;
         let mut desk = Desk::new();
         let mut data = 0;
         for (tile, values) in &fresh {
-            data += desk.encode(stream, &parsed, (*tile, values)).len();
+            data += desk.encode(stream, &model, (*tile, values)).len();
         }
-        Ok(8.0 * (data as f64 / fresh_share.max(1e-9) + model.len() as f64))
+        Ok(8.0 * (data as f64 / fresh_share.max(1e-9) + model_bytes.len() as f64))
     }
 
     /// The next tiles with so many cells or a few more.

@@ -1,10 +1,11 @@
 //! Models from samples of tiles.
 
 use crate::board::squares;
+use crate::cells::Space;
 use crate::code::{Code, DRAW, class, distance};
-use crate::encode::ModelTests;
+use crate::encode::{EncodeError, ModelTests};
 use crate::grow::{self, Bits, GrowthLimits, grow, last_word, transpose};
-use crate::model::{CELL_SYMBOLS, CLASS_CONTEXTS, CLASSES, MISS, MISS_SYMBOLS, ModelParts};
+use crate::model::{CELL_SYMBOLS, CLASS_CONTEXTS, CLASSES, MISS, MISS_SYMBOLS, Model, ModelParts};
 use crate::plain::plain_tests;
 use crate::range::fit;
 use crate::rows::{Before, ModelFrame, Tests};
@@ -20,6 +21,16 @@ pub(crate) type Sample = [(u64, TileValues)];
 pub(crate) struct Trained {
     pub(crate) parts: ModelParts,
     pub(crate) leaves: [usize; 2],
+}
+
+impl Trained {
+    /// The section `MODL`, and the model as who reads that has it.
+    pub(crate) fn written(&self, space: &Space) -> Result<(Vec<u8>, Model), EncodeError> {
+        let bytes = self.parts.to_bytes();
+        let model = Model::parse(&bytes, space);
+        let model = model.ok_or(EncodeError::Entries("a model that was made cannot be read"))?;
+        Ok((bytes, model))
+    }
 }
 
 /// Symbols of the first tree are told apart, those of the second by these groups.

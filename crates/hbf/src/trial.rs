@@ -3,12 +3,10 @@
 use crate::board::{Color, Man};
 use crate::encode::{EncodeError, EncodeOptions, Sides, Source};
 use crate::material::Material;
-use crate::model::Model;
 use crate::plan::plan_sides;
 use crate::sample::{Sampler, tiles_all_over};
 use crate::symbols::Desk;
 use crate::tile::{self, TilePart};
-use crate::train::train;
 use crate::workers::Crew;
 
 /// Cells that a model is tried on, if there are so many that it was not made from.
@@ -57,12 +55,9 @@ pub fn try_ending(
         let stream = plan.stream();
         // Of a small table there is nothing else to try the model on.
         let mut order = tiles_all_over(stream.space).chain(tiles_all_over(stream.space));
-        let (sample, share) = sampler.sample(stream, &mut order, options.training)?;
-        let trained = train(stream, (&sample, share), options.tests, sampler.crew)?;
+        let (_, trained) = sampler.train(stream, &mut order, options.training)?;
         let planned = clock() - begun;
-        let model_bytes = trained.parts.to_bytes();
-        let model = Model::parse(&model_bytes, &plan.space);
-        let model = model.ok_or(EncodeError::Entries("a model that was made cannot be read"))?;
+        let (model_bytes, model) = trained.written(&plan.space)?;
         model.prepare(plan.space.tiles());
         let begun = clock();
         let (sample, share) = sampler.sample(stream, &mut order, SAMPLE)?;
