@@ -3,13 +3,14 @@
 //!
 //! `cargo run --release -p hoffman-oracle --example published -- FOLDER`
 //!
-//! Tables are found by their names, `krpkr.htb` or `krpkr.hbf`. Ends with 1 if one is missing or
-//! differs.
+//! Tables are found by their names, `krpkr.htb` or `krpkr.hbf`; what several of them lean on is
+//! decoded once. Ends with 1 if one is missing or differs.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
 use hoffman_board::{Color, Material, Role, Square, Value};
@@ -19,15 +20,22 @@ use hoffman_probe::position::Position;
 use hoffman_probe::reading::ReadOptions;
 use hoffman_probe::stats::{SideStats, stats};
 use hoffman_run::available_memory;
+use hoffman_table::SharedValues;
 use hoffman_table::blocks::names_of;
 
 /// The most memory for the entries of a table, where nothing says how much is free.
 const USUAL_MEMORY: u64 = 6 << 30;
 
+/// Half of the memory that is free now.
+fn half_of_memory() -> u64 {
+    available_memory().map_or(USUAL_MEMORY, |free| free / 2)
+}
+
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let folder = std::env::args().nth(1).ok_or("name a folder with tables")?;
     let (begun, mut legal) = (Instant::now(), 0);
     let (mut as_published, mut others) = (0, 0);
+    let reading = ReadOptions::new().sharing(Arc::new(SharedValues::new(half_of_memory())));
 
     for known in known_stats() {
         let Some(path) = table_of(Path::new(&folder), &known) else {
@@ -35,7 +43,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             others += 1;
             continue;
         };
-        let differences = compare(&path, &known)?;
+        let differences = compare(&path, &known, &reading)?;
         for difference in &differences {
             println!("{}: {difference}", known.name);
         }
@@ -61,13 +69,16 @@ fn table_of(folder: &Path, known: &KnownStats) -> Option<PathBuf> {
 }
 
 /// What differs, in words.
-fn compare(path: &Path, known: &KnownStats) -> Result<Vec<String>, Box<dyn Error>> {
+fn compare(
+    path: &Path,
+    known: &KnownStats,
+    reading: &ReadOptions,
+) -> Result<Vec<String>, Box<dyn Error>> {
     // As `hoffman stats` reads it: with less memory tables with two pawns go position by position.
-    let mut collection = Collection::with_options(ReadOptions::new().source(256 << 20));
+    let mut collection = Collection::with_options(reading.source(256 << 20));
     collection.add_table(path)?;
     let table = collection.tables().next().ok_or("no table")?;
-    let memory = available_memory().map_or(USUAL_MEMORY, |free| free / 2);
-    let found = stats(table, memory)?;
+    let found = stats(table, half_of_memory())?;
     let sides = [&found.white_to_move, &found.black_to_move];
     let symmetric = known.material.is_symmetric();
     let mut differences = Vec::new();

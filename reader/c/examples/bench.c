@@ -4,46 +4,17 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "hoffprobe.h"
 
+#include "random.h"
+
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-static uint64_t state = 88172645463325252u;
-
-static unsigned chance(unsigned below)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (unsigned)((state >> 33) % below);
-}
-
-/* A position of an ending that is legal as far as the reader says; colours exchanged in one of two. */
 static void random_position(const char *ending, hoffman_position *p)
 {
-    static const char letters[] = " PNBRQK";
-    hoffman_result r;
-    int status;
-    do {
-        uint8_t board[64];
-        unsigned color = chance(2) * 8, square;
-        const char *c;
-        memset(p, 0, sizeof *p);
-        memset(board, 0, sizeof board);
-        for (c = ending; *c; c++) {
-            if (*c == 'v') {
-                color ^= 8;
-                continue;
-            }
-            do square = chance(64);
-            while (board[square]);
-            board[square] = (uint8_t)((unsigned)(strchr(letters, *c) - letters) + color);
-        }
-        hoffman_from_board(board, p);
-        p->white_to_move = (int)chance(2);
-        status = hoffman_probe_soft(p, &r);
-    } while (status == HOFFMAN_ILLEGAL);
+    uint8_t board[64];
+    memset(p, 0, sizeof *p);
+    random_board(ending, board, &p->white_to_move);
+    hoffman_from_board(board, p);
 }
 
 static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }

@@ -12,7 +12,9 @@ use crate::output::{complain, print_line};
 /// Counts the tables one by one.
 pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<RunEnd> {
     let folder = args.at_hand.folder()?;
-    let reading = args.at_hand.reading()?;
+    let alone = args.at_hand.reading()?;
+    // What several of them lean on is decoded once.
+    let reading = if args.tables.len() > 1 { hoffman::sharing(alone) } else { alone };
     let mut all = Vec::new();
     for named in &args.tables {
         match count(named, folder.as_deref(), &reading) {

@@ -63,25 +63,31 @@ fn ran(program: &Path, arguments: &[&dyn AsRef<OsStr>]) -> String {
     good(&command.output().unwrap())
 }
 
-/// A program that was written for Fathom, linked with the library that has its functions.
-#[test]
-fn a_program_for_fathom_plays_by_the_tables() {
-    let folder = TempDir::new().unwrap();
+/// Compiles a program that was written for Fathom into a folder, and links it with the library that
+/// has its functions.
+fn compiled_for_fathom(folder: &Path, source: &str) -> Option<PathBuf> {
     if Command::new("make").arg("--version").output().is_err() || !takes("cc", &[]) {
         eprintln!("NOT TESTED: there is no make");
-        return;
+        return None;
     }
-    let build = folder.path().join("build");
+    let build = folder.join("build");
     let mut make = Command::new("make");
     make.arg("-C").arg(root().join("reader/c")).arg(format!("BUILD={}", build.display()));
     good(&make.args(["CC=cc", "CFLAGS=-O2 -Werror", "fathom"]).output().unwrap());
-    let program = folder.path().join("fathom");
+    let program = folder.join("fathom");
     let mut command = Command::new("cc");
     command.args(["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-I"]);
-    command.arg(root().join("reader/c")).arg(root().join("crates/cli/tests/clients/fathom.c"));
-    command.arg(build.join("libhoffathom.a")).arg("-o").arg(&program);
+    command.arg(root().join("reader/c")).arg("-I").arg(root().join("crates/cli/tests/clients"));
+    command.arg(root().join(source)).arg(build.join("libhoffathom.a")).arg("-o").arg(&program);
     good(&command.output().unwrap());
+    Some(program)
+}
 
+#[test]
+fn a_program_for_fathom_plays_by_the_tables() {
+    let folder = TempDir::new().unwrap();
+    let source = "crates/cli/tests/clients/fathom.c";
+    let Some(program) = compiled_for_fathom(folder.path(), source) else { return };
     let fens = [
         "8/8/8/3k4/8/8/1Q6/K6r w - - 0 1",
         "8/8/8/3k4/8/8/8/KQ5r b - - 0 1",
@@ -102,6 +108,21 @@ fn a_program_for_fathom_plays_by_the_tables() {
         wdl 0, dtz 0, mate in 0 plies\n\
         failed, wdl -1\n";
     assert_eq!(said, expected);
+}
+
+/// What measures Fathom and this reader by the same functions knows all positions, and the same
+/// each time.
+#[test]
+fn outcomes_are_counted_through_fathoms_functions() {
+    let folder = TempDir::new().unwrap();
+    let source = "reader/c/examples/wdl.c";
+    let Some(program) = compiled_for_fathom(folder.path(), source) else { return };
+    let said = ran(&program, &[&tables(), &"700", &"KQvKR", &"KQvK"]);
+    assert_eq!(said.matches("700 known, sum ").count(), 3, "{said}");
+    let sums: Vec<&str> = said.lines().filter_map(|line| line.split(',').nth(1)).collect();
+    // Of both sides to move alike, half of them win and half lose, or nobody does: 4, 0, and 2.
+    let sum: u32 = sums[0].trim_start_matches(" sum").trim().parse().unwrap();
+    assert!((1200..1700).contains(&sum) && sums == [sums[0]; 3], "{said}");
 }
 
 /// A folder with KQvKR and what it needs.
