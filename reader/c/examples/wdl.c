@@ -9,11 +9,11 @@
 #include "tbprobe.h"
 
 #include "random.h"
-
-#include <stdio.h>
-#include <time.h>
+#include "timed.h"
 
 typedef struct { uint64_t white, black, kind[7]; int white_to_move; } Position;
+
+static Position *positions;
 
 static void random_position(const char *ending, Position *p) {
     uint8_t board[64];
@@ -27,31 +27,23 @@ static void random_position(const char *ending, Position *p) {
         }
 }
 
-static void measure(const char *what, const Position *positions, unsigned n, unsigned of) {
-    unsigned i, known = 0, sum = 0;
-    clock_t begin = clock();
-    double took;
-    for (i = 0; i < n; i++) {
-        const Position *p = &positions[i % of];
-        unsigned value = tb_probe_wdl(p->white, p->black, p->kind[KING], p->kind[QUEEN], p->kind[ROOK], p->kind[BISHOP],
-            p->kind[KNIGHT], p->kind[PAWN], 0, 0, 0, p->white_to_move);
-        if (value != TB_RESULT_FAILED) known++, sum += value;
-    }
-    took = (double)(clock() - begin) / CLOCKS_PER_SEC;
-    printf("%-22s %8u known, sum %8u, %7.3f s, %9.0f a second\n", what, known, sum, took, n / took);
+static int outcome(unsigned number, int *answer) {
+    const Position *p = &positions[number];
+    unsigned value = tb_probe_wdl(p->white, p->black, p->kind[KING], p->kind[QUEEN], p->kind[ROOK], p->kind[BISHOP],
+        p->kind[KNIGHT], p->kind[PAWN], 0, 0, 0, p->white_to_move);
+    *answer = (int)value;
+    return value != TB_RESULT_FAILED;
 }
 
 int main(int argc, char **argv) {
     unsigned n = argc > 3 ? (unsigned)strtoul(argv[2], 0, 10) : 0, i;
-    Position *positions = (Position *)malloc((n + 1) * sizeof *positions);
+    positions = (Position *)malloc((n + 1) * sizeof *positions);
     if (!n || !positions || !tb_init(argv[1])) {
         fprintf(stderr, "usage: wdl FOLDER POSITIONS ENDING...\n");
         return 2;
     }
     for (i = 0; i < n; i++) random_position(argv[3 + chance((unsigned)argc - 3)], &positions[i]);
-    measure("each once", positions, n, n);
-    measure("each once more", positions, n, n);
-    measure("a thousand, in turns", positions, n, n < 1000 ? n : 1000);
+    measure_all(outcome, n);
     free(positions);
     tb_free();
     return 0;
