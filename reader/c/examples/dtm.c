@@ -9,8 +9,8 @@
 #include "random.h"
 #include "timed.h"
 
-/* Of either reader there are the following. A distance is above 0 if the position is won, in plies; 0 if it is drawn; if
- * it is lost one less than minus the plies, so -1 if it is mate. */
+/* Of either reader there are the following. A distance is above 0 if the position is won, in plies; 0 if it is drawn;
+ * if it is lost one less than minus the plies, so -1 if it is mate. */
 #ifdef PROPHET
 #include "prophet.h"
 

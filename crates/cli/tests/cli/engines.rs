@@ -123,8 +123,8 @@ fn outcomes_are_counted_through_fathoms_functions() {
         .skip(1)
         .map(|line| line.split(',').next().unwrap().trim().parse().unwrap())
         .collect();
-    // Of both sides to move alike, half of them win and half lose, or nobody does: 4, 0, and 2; each
-    // counts once to seven times.
+    // Of both sides to move alike, half of them win and half lose, or nobody does: 4, 0, and 2.
+    // Each counts once to seven times.
     assert!((4800..6800).contains(&sums[0]) && sums == [sums[0]; 3], "{said}");
 }
 
