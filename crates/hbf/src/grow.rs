@@ -84,6 +84,8 @@ pub(crate) struct GrowthLimits {
     /// A side must have so many samples.
     pub(crate) least: u32,
     pub(crate) depth: usize,
+    /// A tree may have so many leaves.
+    pub(crate) most_leaves: usize,
 }
 
 /// So many samples are enough to choose a test.
@@ -106,8 +108,24 @@ pub(crate) type Bits = Vec<(u16, (u16, u8))>;
 const PORTIONS: usize = 8;
 
 /// Grows a tree for symbols below `N`, whose `groups` are told apart when tests are chosen. It is
-/// the same with any number of threads.
+/// the same with any number of threads. From so many samples that it would have too many leaves, it
+/// is grown again of tests that gain more.
 pub(crate) fn grow<const S: usize, const N: usize>(
+    samples: &mut [Sample<S>],
+    (tests, groups): (&Bits, &[u8; N]),
+    mut limits: GrowthLimits,
+    workers: &dyn Workers,
+) -> Grown {
+    loop {
+        let grown = grow_freely(samples, (tests, groups), limits, workers);
+        if grown.leaves <= limits.most_leaves {
+            return grown;
+        }
+        limits.chance_bits *= 2.0;
+    }
+}
+
+fn grow_freely<const S: usize, const N: usize>(
     samples: &mut [Sample<S>],
     (tests, groups): (&Bits, &[u8; N]),
     limits: GrowthLimits,
@@ -389,6 +407,15 @@ mod tests {
     use super::*;
     use crate::workers::WorkerThreads;
 
+    const LIMITS: GrowthLimits = GrowthLimits {
+        scale: 1.0,
+        leaf_bits: 64.0,
+        chance_bits: 20.0,
+        least: 40,
+        depth: 20,
+        most_leaves: 1000,
+    };
+
     #[test]
     fn transposing_exchanges_rows_and_columns() {
         let mut random = fastrand::Rng::with_seed(4);
@@ -452,15 +479,13 @@ mod tests {
             samples.push([words[0], words[1], last_word(symbol, 0)]);
         }
         let tests: Bits = (0..128).map(|test| (test, (test / 64, (test % 64) as u8))).collect();
-        let limits =
-            GrowthLimits { scale: 1.0, leaf_bits: 64.0, chance_bits: 20.0, least: 40, depth: 20 };
-        let grown = grow(&mut samples, (&tests, &[0, 1, 2]), limits, &WorkerThreads(1));
+        let grown = grow(&mut samples, (&tests, &[0, 1, 2]), LIMITS, &WorkerThreads(1));
         assert_eq!(grown.leaves, 3);
         assert_eq!(grown.bytes[..2], 5_u16.to_le_bytes());
     }
 
-    #[test]
-    fn a_tree_is_the_same_with_any_number_of_threads() {
+    /// Samples whose symbols several bits say something of, the tests, and limits.
+    fn usual_samples() -> (Vec<Sample<3>>, Bits, GrowthLimits) {
         let mut random = fastrand::Rng::with_seed(8);
         let mut samples = Vec::new();
         for _ in 0..60_000 {
@@ -471,8 +496,25 @@ mod tests {
             samples.push([words[0], words[1] & 0xff, last_word(symbol, 0)]);
         }
         let tests: Bits = (0..128).map(|test| (test, (test / 64, (test % 64) as u8))).collect();
-        let limits =
-            GrowthLimits { scale: 1.0, leaf_bits: 24.0, chance_bits: 10.0, least: 40, depth: 20 };
+        (samples, tests, GrowthLimits { leaf_bits: 24.0, chance_bits: 10.0, ..LIMITS })
+    }
+
+    #[test]
+    fn a_tree_has_no_more_leaves_than_it_may() {
+        let (samples, tests, limits) = usual_samples();
+        let with = |most_leaves: usize| {
+            let limits = GrowthLimits { most_leaves, ..limits };
+            grow(&mut samples.clone(), (&tests, &[0, 1, 2, 3, 4]), limits, &WorkerThreads(2))
+        };
+        let free = with(1000).leaves;
+        assert!(free > 10, "{free}");
+        assert_eq!(with(free).leaves, free);
+        assert!((2..free).contains(&with(free - 1).leaves));
+    }
+
+    #[test]
+    fn a_tree_is_the_same_with_any_number_of_threads() {
+        let (samples, tests, limits) = usual_samples();
         let by = |threads: usize| {
             let workers = WorkerThreads(threads);
             grow(&mut samples.clone(), (&tests, &[0, 1, 2, 3, 4]), limits, &workers)

@@ -11,6 +11,7 @@ use crate::range::fit;
 use crate::rows::{Before, ModelFrame, Tests};
 use crate::symbols::{Desk, TileValues};
 use crate::tile::Stream;
+use crate::tree::MAX_LEAVES;
 use crate::workers::{Crew, Stopped, in_order};
 
 /// Tiles with their numbers.
@@ -88,6 +89,7 @@ fn train_with<const S: usize>(
         chance_bits: 20.0,
         least: 40,
         depth: DEPTH,
+        most_leaves: MAX_LEAVES,
     };
     let miss_limits =
         GrowthLimits { leaf_bits: MISS_LEAF_BITS, chance_bits: 90.0, least: 150, ..cell_limits };

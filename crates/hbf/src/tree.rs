@@ -6,7 +6,8 @@ use crate::rows::{Tests, WORDS};
 use crate::side_by_side::MASKS;
 
 const LEAF: u16 = u16::MAX;
-const MAX_LEAVES: usize = 32767;
+/// A tree of a file has no more of them.
+pub(crate) const MAX_LEAVES: usize = 32767;
 const MAX_DEPTH: usize = 64;
 
 /// In the place of a child: the rest is the number of a leaf.
