@@ -53,6 +53,7 @@ static const char *attribute(const Element *e, const char *name, size_t *length)
         start = strpbrk(p + n, "\"'>");
         if (!n || !start || *start == '>') return 0;
         end = strchr(start + 1, *start);
+        if (!end) return 0;
         if (n == strlen(name) && !memcmp(p, name, n)) {
             *length = (size_t)(end - start - 1);
             return start + 1;
