@@ -390,6 +390,12 @@ fn survives_damage_by_index(program: &Path, folder: &Path) {
     let positions = ["8/6k1/8/3p4/2P5/8/8/K7 b - c3", "6k1/2p5/8/8/2PP4/8/8/1K6 b - -"];
     let positions: Vec<Position> =
         positions.iter().flat_map(|fen| vec![parse_fen(fen).expect("a position"); 3]).collect();
+    // A quote that is none to who looks for names.
+    let unpaired = format!(r#"{kings}<piece a"x=y' "/>{end}"#).replace("TYPE", "simple");
+    std::fs::write(folder.join("some.hbf"), by_index(&unpaired, None, 8, 9)).expect("a file");
+    let found = answers(program, folder, "assumed", &positions);
+    assert!(found.iter().all(|answer| answer == "1 0 0"), "{found:?}");
+
     for (index, men, pawn_table, entries) in cases {
         let control = format!("{kings}{men}{end}").replace("TYPE", index);
         let intact = by_index(&control, pawn_table.as_deref(), entries, 9);
