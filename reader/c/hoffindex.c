@@ -457,11 +457,13 @@ static u8 *load_structures(const Tab *t, File f, const Index *x) {
 /* MODL [11] */
 static int load_entries(const Tab *t, File f, const Stream *s, const u8 *modl, Model *m) {
     u64 length = s->model.length;
-    if (length < 4 || modl[0] != 2 || modl[1] > 4 || length < 4 + 4 * (u64)modl[1]) return 0;
+    if (length < 4 || modl[0] != 2 || modl[1] > 4 || length != 4 + 4 * (u64)modl[1]) return 0;
     m->offsets = modl[1];
     for (int i = 0; i < m->offsets; i++) {
         u64 offset = number(modl + 4 + 4 * i, 4);
         if (offset < 1 || offset > 65535) return 0;
+        for (int j = 0; j < i; j++)
+            if (m->offset[j] == offset) return 0;
         m->offset[i] = (u16)offset;
     }
     return !s->index->structured || (m->pawns = load_structures(t, f, s->index)) != 0;
@@ -494,7 +496,9 @@ static int put_on_legal(const Index *x, Placed *at) {
     for (int i = 0; i < x->men; i++) holder[i] = x->man[i].legal >> from[i] & 1 ? i : -1;
     for (int i = 0; i < x->men; i++) {
         unsigned tried = 0;
-        if (holder[i] != i && !settle(x, from, holder, i, &tried)) return 0;
+        int has = 0; /* maybe another square than its own, if it made room for one before */
+        for (int j = 0; j < x->men; j++) has |= holder[j] == i;
+        if (!has && !settle(x, from, holder, i, &tried)) return 0;
     }
     for (int j = 0; j < x->men; j++) at->sq[holder[j]] = from[j];
     return 1;
@@ -661,11 +665,6 @@ static void decode_entries(Tile *t, const Model *m, int bits, u32 n) {
         }
         h = (2 * h + (m->offsets && *v == candidate[0])) & 15;
     }
-}
-
-static void unreadable(hoffman_base *base, const Table *table) {
-    count(base, FAILURES, 1);
-    tell(table->path, "damaged, or it cannot be read");
 }
 
 /* An entry from the file, and into the cache all that is decoded on the way, 1024 entries or a tile in each place. */

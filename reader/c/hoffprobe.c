@@ -16,6 +16,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #endif
 
@@ -129,13 +130,12 @@ static void tab_pairs(Tab *t, int pawns) {
     t->pairs[pawns] = n;
 }
 
+/* In memory that is zero. */
 static void tab_init(Tab *t) {
     for (int s = 0; s < 64; s++) {
-        t->king[s] = t->knight[s] = 0;
         for (int d = 0; d < 8; d++) {
             int df = line_df[d], dr = line_dr[d];
             t->king[s] |= step(s, df, dr);
-            t->ray[d][s] = 0;
             for (int n = 1; n < 8; n++) t->ray[d][s] |= step(s, n * df, n * dr);
             /* a knight goes on from a slanting step by a straight one to either side */
             if (df && dr) t->knight[s] |= step(s, 2 * df, dr) | step(s, df, 2 * dr);
@@ -334,6 +334,7 @@ static int is_legal(const Tab *t, const Pos *p) {
         if (seen & p->k[k]) return 0;
         seen |= p->k[k];
     }
+    if (p->ep >= 0 && p->ep >> 3 != (p->turn == WHITE ? 5 : 2)) return 0;
     return seen == occupied(p) && !in_check(t, p, p->turn ^ 1);
 }
 
@@ -359,28 +360,27 @@ static size_t read_some(File f, u64 at, void *to, size_t n) {
 #define BETWEEN_FOLDERS ";:"
 typedef int File;
 #define NO_FILE (-1)
+/* Nobody is waited for, as who opens a pipe would be. */
 static File open_file(const char *path) {
+    struct stat is;
     File f;
-    do f = open(path, O_RDONLY | O_CLOEXEC);
-    while (f < 0 && errno == EINTR);
-    return f;
+    do f = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); while (f < 0 && errno == EINTR);
+    if (f < 0 || (!fstat(f, &is) && S_ISREG(is.st_mode))) return f;
+    close(f);
+    return NO_FILE;
 }
 static void close_file(File f) { close(f); }
 static size_t read_some(File f, u64 at, void *to, size_t n) {
     ssize_t got;
-    do got = pread(f, to, n, (off_t)at);
-    while (got < 0 && errno == EINTR);
+    do got = pread(f, to, n, (off_t)at); while (got < 0 && errno == EINTR);
     return got < 0 ? 0 : (size_t)got;
 }
 #endif
 
 static int read_at(File f, u64 at, void *to, size_t n) {
     u8 *p = (u8 *)to;
-    while (n) {
-        size_t got = read_some(f, at, p, n);
-        if (!got) return 0;
-        at += got, p += got, n -= got;
-    }
+    for (size_t got; n; at += got, p += got, n -= got)
+        if (!(got = read_some(f, at, p, n))) return 0;
     return 1;
 }
 
@@ -550,7 +550,7 @@ static u64 key_of_position(const Pos *p) {
 /* Memory with the content of a section that is compared with its checksum; null if it is damaged. */
 static u8 *load(const Tab *t, File f, const Section *s, u64 longest) {
     u8 *p;
-    if (s->length > longest || !(p = (u8 *)malloc((size_t)s->length + 1))) return 0;
+    if (s->length > longest || s->length > SIZE_MAX / 4 || !(p = (u8 *)malloc((size_t)s->length + 1))) return 0;
     if (read_at(f, s->offset, p, (size_t)s->length) && crc32_of(t, 0, p, (size_t)s->length) == s->crc) return p;
     free(p);
     return 0;
@@ -937,7 +937,8 @@ static const u8 cell_bit[48] = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22,
 static int parse_tree(Tree *t, const u8 *p, u32 length, u32 symbols, u32 threats, u32 first_cell, u32 tests) {
     /* A leaf takes symbols + 1 bytes, an inner node 2; n leaves have n - 1 inner nodes. */
     u32 nodes = 0, leaves = 0, most = (length + 2) / (symbols + 3) + 1, at = 0, open = 1, test;
-    u16 *stack[66]; /* where the numbers of subtrees go that are still to come */
+    u16 *stack[66]; /* where the numbers of subtrees go that are still to come, and how deep they are */
+    u8 depth[66] = {0}, d;
     t->node = (Node *)malloc(most * sizeof(Node));
     t->leaf = (u16 *)malloc(most * symbols * sizeof(u16));
     t->bytes = most * (sizeof(Node) + symbols * sizeof(u16));
@@ -945,6 +946,7 @@ static int parse_tree(Tree *t, const u8 *p, u32 length, u32 symbols, u32 threats
     t->plain = 1;
     for (stack[0] = &t->root; open;) {
         u16 *to = stack[--open];
+        d = depth[open];
         if (length - at < 2) return 0;
         test = (u32)number(p + at, 2);
         at += 2;
@@ -955,12 +957,11 @@ static int parse_tree(Tree *t, const u8 *p, u32 length, u32 symbols, u32 threats
             *to = (u16)(leaves++ | LEAF);
         } else {
             Node *node = &t->node[nodes];
-            if (test >= tests || open >= 64 || nodes >= 32767 || nodes >= most) return 0;
+            if (test >= tests || d >= 64 || nodes >= 32767 || nodes >= most) return 0;
             node->bit = (u16)(test < first_cell ? 64 : test - first_cell - 48);
             if (test >= first_cell && test < first_cell + 48) node->bit = cell_bit[test - first_cell];
             node->word = (u16)(test < first_cell ? test : first_cell + (test >= first_cell + 48));
-            stack[open++] = &node->child[1];
-            stack[open++] = &node->child[0];
+            for (int child = 1; child >= 0; child--) stack[open] = &node->child[child], depth[open++] = (u8)(d + 1);
             *to = (u16)nodes++;
             if (symbols > 5 ? test < first_cell + 48
                 : test < first_cell ? test < threats || test > threats + 4 : node->bit > 15) t->plain = 0;
@@ -1003,7 +1004,7 @@ static Model *load_model(const Tab *t, File f, const Stream *s) {
         m->directory = load(t, f, &s->directory, 12 * (blocks + 1));
         m->checked = (u32 *)calloc((size_t)(blocks / 32 + 1), sizeof(u32));
     }
-    if (m && m->directory && m->checked) return m;
+    if (m && m->directory && m->checked && number(m->directory + 12 * blocks, 8) == s->data.length) return m;
     free_model(m);
     return 0;
 }
@@ -1320,10 +1321,7 @@ static const File *file_of(hoffman_base *base, Table *table) {
         return 0;
     }
     if (put_pointer(&table->file, f)) count(base, OPENED, 1);
-    else {
-        close_file(*f);
-        free(f);
-    }
+    else close_file(*f), free(f);
     return (const File *)LOAD_POINTER(&table->file);
 }
 
@@ -1425,6 +1423,11 @@ static int held_cell(const hoffman_base *base, u32 who, u64 unit, u32 at, u16 *c
     return 0;
 }
 
+static void unreadable(hoffman_base *base, const Table *table) {
+    count(base, FAILURES, 1);
+    tell(table->path, "damaged, or it cannot be read");
+}
+
 /* A cell from the file, and into the cache all that is decoded on the way. */
 static NOINLINE int fetch_cell(hoffman_base *base, Table *table, Stream *s, u32 who, const Place *place, u16 *code) {
     const File *f = file_of(base, table);
@@ -1443,10 +1446,7 @@ static NOINLINE int fetch_cell(hoffman_base *base, Table *table, Stream *s, u32 
             keep_cells(base, who, place->tile * 4 + (u64)row / 16, rows.value + row * STRIDE + LEFT, STRIDE,
                 place->row - row < 16 ? (place->row - row + 1) * 64 : 1024);
         *code = rows.value[place->row * STRIDE + LEFT + place->lane];
-    } else {
-        count(base, FAILURES, 1);
-        tell(table->path, "damaged, or it cannot be read");
-    }
+    } else unreadable(base, table);
     if (bytes != few) free(bytes);
     return ok ? HOFFMAN_OK : HOFFMAN_DAMAGED;
 }
@@ -1690,7 +1690,8 @@ static void judge(const Ask *ask, const Pos *pos, const Pos *after, const Move *
     memset(out, 0, sizeof *out);
     out->from = m->from, out->to = m->to, out->promotion = m->promotion, out->en_passant = m->ep;
     out->zeroing = (unsigned)is_zeroing(pos, m);
-    out->status = answer(ask, after, 1, out->zeroing ? 0 : rule50, &out->result);
+    /* plies count this move, the clock begins behind it */
+    out->status = answer(ask, after, 1, out->zeroing ? ~0u : rule50, &out->result);
 }
 
 /* ---- progress in a won position without distances ---- */
@@ -1984,9 +1985,7 @@ uint16_t hoffman_stored_code(hoffman_base *base, const hoffman_position *given) 
 /* ---- positions ---- */
 
 int hoffman_from_board(const uint8_t board[64], hoffman_position *h) {
-    u64 *kind[7];
-    kind[1] = &h->pawns, kind[2] = &h->knights, kind[3] = &h->bishops;
-    kind[4] = &h->rooks, kind[5] = &h->queens, kind[6] = &h->kings;
+    u64 *kind[7] = {0, &h->pawns, &h->knights, &h->bishops, &h->rooks, &h->queens, &h->kings};
     h->white = h->black = 0;
     for (int s = 1; s < 7; s++) *kind[s] = 0;
     for (int s = 0; s < 64; s++) {

@@ -328,14 +328,21 @@ impl Position {
     }
 
     /// Whether it can be a position of chess: a king a side, no pawn on the first and last rank,
-    /// and the side that is not to move is not in check.
+    /// a square that was jumped over only where a pawn of the other side may have jumped, and the
+    /// side that is not to move is not in check.
     pub fn is_legal(&self) -> bool {
         let one_king = |color| self.of(Man { color, kind: Kind::King }).is_power_of_two();
         let pawns = self.kinds[Kind::Pawn as usize];
         one_king(Color::White)
             && one_king(Color::Black)
             && pawns & 0xff00_0000_0000_00ff == 0
+            && self.en_passant.is_none_or(|square| self.can_be_jumped(square))
             && !self.is_check(self.turn.other())
+    }
+
+    /// Whether a square is on the rank that pawns of the side not to move jump over.
+    pub(crate) fn can_be_jumped(&self, square: u8) -> bool {
+        square >> 3 == if self.turn == Color::White { 5 } else { 2 }
     }
 
     /// The same with the colours exchanged and the board turned upside down.
@@ -399,6 +406,26 @@ mod tests {
         assert_eq!(between(0, 27), 1 << 9 | 1 << 18);
         assert_eq!(between(0, 10), 0);
         assert_eq!(between(5, 5), 0);
+    }
+
+    #[test]
+    fn pawns_jump_over_their_third_rank_only() {
+        let men = [(7, 'K'), (49, 'P'), (39, 'k'), (48, 'p')];
+        for turn in [Color::White, Color::Black] {
+            let mut position = Position::empty(turn);
+            for (square, letter) in men {
+                let color = if letter.is_uppercase() { Color::White } else { Color::Black };
+                position.put(square, Man { color, kind: Kind::of_letter(letter).unwrap() });
+            }
+            assert!(position.is_legal());
+            let jumped = if turn == Color::White { 40..48 } else { 16..24 };
+            for square in 0..=255 {
+                position.en_passant = Some(square);
+                assert_eq!(position.is_legal(), jumped.contains(&square), "{square}");
+                let count = |found: &crate::moves::Move| assert!(!found.en_passant, "{square}");
+                crate::moves::legal_moves(&position, count);
+            }
+        }
     }
 
     #[test]

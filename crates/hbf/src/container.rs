@@ -146,13 +146,9 @@ pub(crate) fn word_at(bytes: &[u8], at: usize) -> u32 {
     field.map_or(0, |field| u32::from_le_bytes(*field))
 }
 
-fn damaged(name: [u8; 4]) -> HbfError {
-    HbfError::Section(String::from_utf8_lossy(&name).into_owned())
-}
-
 /// A section is damaged or missing.
 pub(crate) fn bad_section(name: [u8; 4]) -> HbfError {
-    damaged(name)
+    HbfError::Section(String::from_utf8_lossy(&name).into_owned())
 }
 
 impl Directory {
@@ -178,12 +174,12 @@ impl Directory {
             && count <= MAX_SECTIONS
             && table_end + TAIL <= length;
         if !is_sound {
-            return Err(damaged(*b"head"));
+            return Err(bad_section(*b"head"));
         }
         let mut table = vec![0; (table_end - HEAD) as usize];
         bytes.read_at(HEAD, &mut table)?;
         if crc32fast::hash(&table) != word_at(&head, 24) {
-            return Err(damaged(*b"head"));
+            return Err(bad_section(*b"head"));
         }
 
         let mut entries = Vec::new();
@@ -198,7 +194,7 @@ impl Directory {
             };
             let end = entry.offset.checked_add(entry.length);
             if entry.offset < table_end || end.is_none_or(|end| end > length - TAIL) {
-                return Err(damaged(name));
+                return Err(bad_section(name));
             }
             if word_at(row, 28) & REQUIRED != 0 && !KNOWN.contains(&name) {
                 return Err(HbfError::Unknown(String::from_utf8_lossy(&name).into_owned()));
@@ -224,13 +220,13 @@ impl Directory {
         (name, stream): ([u8; 4], u32),
         longest: u64,
     ) -> Result<Vec<u8>, HbfError> {
-        let entry = self.find(name, stream).ok_or_else(|| damaged(name))?;
+        let entry = self.find(name, stream).ok_or_else(|| bad_section(name))?;
         if entry.length > longest.min(MAX_SECTION) {
-            return Err(damaged(name));
+            return Err(bad_section(name));
         }
         let mut content = vec![0; entry.length as usize];
         bytes.read_at(entry.offset, &mut content)?;
-        if crc32fast::hash(&content) == entry.crc { Ok(content) } else { Err(damaged(name)) }
+        if crc32fast::hash(&content) == entry.crc { Ok(content) } else { Err(bad_section(name)) }
     }
 
     /// The length, and the checksum of all bytes.

@@ -70,7 +70,8 @@ fn generate(position: &Position, asked: MoveFilter, visit: &mut dyn FnMut(&Move)
     if asked == MoveFilter::Exits {
         return;
     }
-    let Some(target) = position.en_passant.filter(|_| pawns != 0) else { return };
+    let can_be_taken = |&square: &u8| pawns != 0 && position.can_be_jumped(square);
+    let Some(target) = position.en_passant.filter(can_be_taken) else { return };
     let enemy = Man { color: own.other(), kind: Kind::Pawn };
 
     // Without the pawn that has jumped there is nothing to take.

@@ -133,7 +133,11 @@ impl Tablebase {
         let is_table = |path: &&std::path::PathBuf| path.extension().is_some_and(|e| e == "hbf");
         let mut added = 0;
         for path in paths.iter().filter(is_table) {
-            let file = File::open(path)?;
+            // Who opens a pipe would wait for its other end.
+            if !path.is_file() {
+                continue;
+            }
+            let Ok(file) = File::open(path) else { continue };
             let Ok(opened) = HbfFile::open(Box::new(file)) else { continue };
             let named = match &opened.info().mode {
                 Mode::Complete(material) => material.to_string(),

@@ -218,7 +218,8 @@ impl HbfFile {
             }
         };
         let directory = section(DIRY, expected)?;
-        if directory.len() as u64 != expected {
+        let last = directory.len().saturating_sub(DIRECTORY_ROW);
+        if directory.len() as u64 != expected || number_at(&directory, last) != stream.data.1 {
             return Err(bad_section(DIRY));
         }
         Ok(stream.loaded.get_or_init(|| LoadedStream { decoding, directory }))

@@ -58,11 +58,11 @@ impl<const N: usize> Tree<N> {
             below: Vec::new(),
             root: 0,
         };
-        // Children that are still to come: the node and which of its two.
-        let mut open: Vec<Option<(usize, usize)>> = vec![None];
+        // Children that are still to come: the node and which of its two; and how deep they are.
+        let mut open: Vec<(Option<(usize, usize)>, usize)> = vec![(None, 0)];
         let mut rest = bytes;
 
-        while let Some(parent) = open.pop() {
+        while let Some((parent, depth)) = open.pop() {
             let (&[low, high], behind) = rest.split_first_chunk()?;
             rest = behind;
             let test = u16::from_le_bytes([low, high]);
@@ -84,13 +84,13 @@ impl<const N: usize> Tree<N> {
             } else {
                 let (word, bit) = tests.bit(usize::from(test));
                 let number = tree.nodes.len();
-                let full = open.len() >= MAX_DEPTH || number >= MAX_LEAVES;
+                let full = depth >= MAX_DEPTH || number >= MAX_LEAVES;
                 if usize::from(test) >= count || full {
                     return None;
                 }
                 tree.tests.push(test);
                 tree.nodes.push(TreeNode { word, bit, children: [0; 2] });
-                open.extend([Some((number, 1)), Some((number, 0))]);
+                open.extend([1, 0].map(|child| (Some((number, child)), depth + 1)));
                 number as u16
             };
             match parent {

@@ -1,7 +1,8 @@
 /* Answers positions from standard input with the reader in C, one line each.
  *
  * Arguments: the folder, the bytes of the cache, and what is asked: "dtm", "wdl", "soft", "stored", "root", "line";
- * "assumed" and "assumed-wdl" as the first two, also of tables that were made under assumptions.
+ * "assumed" and "assumed-wdl" as the first two, also of tables that were made under assumptions; "clock": of each move
+ * the plies, whether it is a capture or pawn move, and whether the clock may pass 100.
  * Lines are FENs; answers are "status wdl plies" or lists of moves. SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "examples/fen.h"
 
@@ -45,6 +46,12 @@ int main(int argc, char **argv) {
             int status = hoffman_probe_root(&p, moves, &count);
             printf("%d", status == HOFFMAN_MATE || status == HOFFMAN_STALEMATE ? HOFFMAN_OK : status);
             print_moves(moves, count);
+        } else if (!strcmp(argv[3], "clock")) {
+            unsigned i;
+            printf("%d", hoffman_probe_root(&p, moves, &count));
+            for (i = 0; i < count; i++)
+                printf(" %u-%u-%u", moves[i].result.plies, moves[i].zeroing,
+                    moves[i].result.flags & HOFFMAN_MAYBE_50);
         } else {
             printf("%d", hoffman_line(&p, moves, HOFFMAN_MAX_MOVES, &count));
             print_moves(moves, count);

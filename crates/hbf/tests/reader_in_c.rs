@@ -281,6 +281,80 @@ fn a_win_needs_no_other_move() {
     assert!(own.into_iter().all(|code| code.is_ok_and(|code| code > DRAW)));
 }
 
+/// Trees of a depth that files may have and of one more, and a directory that ends elsewhere than
+/// its data: both readers take the same ones.
+#[test]
+fn what_the_format_does_not_allow_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = compiled(folder.path(), "cc", &["-std=c99"]) else { return };
+    let options = EncodeOptions { training: 30_000, exits: false, ..EncodeOptions::default() };
+    let intact = support::written("KRvK", &MadeUp { scale: 1 }, &options);
+    let positions = some("KRvK", 60, 24);
+    let path = folder.path().join("KRvK.hbf");
+    let is_answered = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).expect("a file");
+        compare(&program, folder.path(), &positions);
+        let found = answers(&program, folder.path(), "dtm", &positions);
+        found.iter().any(|answer| answer.starts_with("0 "))
+    };
+
+    let leaf = [255, 255, 144, 144, 144, 144];
+    for depth in [64, 65] {
+        for to_the_right in [false, true] {
+            let mut bytes = intact.clone();
+            support::replace_section(&mut bytes, *b"MODL", |model| {
+                let first = u32::from_le_bytes([model[58], model[59], model[60], model[61]]);
+                let second = model.split_off(66 + first as usize);
+                model.truncate(66);
+                let (inner, leaves) = ([0, 0], leaf.repeat(depth));
+                if to_the_right {
+                    model.extend([&inner[..], &leaf].concat().repeat(depth));
+                    model.extend(leaf);
+                } else {
+                    model.extend([inner.repeat(depth), leaves, leaf.to_vec()].concat());
+                }
+                let length = (model.len() - 66) as u32;
+                model[58..62].copy_from_slice(&length.to_le_bytes());
+                model.extend(second);
+            });
+            assert_eq!(is_answered(&bytes), depth == 64, "{depth} {to_the_right}");
+        }
+    }
+
+    let mut bytes = intact;
+    support::replace_section(&mut bytes, *b"DIRY", |_| ());
+    assert!(is_answered(&bytes));
+    support::replace_section(&mut bytes, *b"DIRY", |rows| {
+        let last = rows.len() - 12;
+        rows[last] ^= 1;
+    });
+    assert!(!is_answered(&bytes));
+}
+
+/// After a capture or a pawn move 100 plies are left, and distances count that move, too.
+#[test]
+fn the_clock_begins_behind_a_pawn_move() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = compiled(folder.path(), "cc", &["-std=c99"]) else { return };
+    let both = EncodeOptions {
+        distances: Sides::Both,
+        exits: false,
+        training: 30_000,
+        ..EncodeOptions::default()
+    };
+    write_to(folder.path(), "KPvK", &MadeUp { scale: 50 }, &both);
+    let mut at_the_limit = [0; 2];
+    for line in answers(&program, folder.path(), "clock", &some("KPvK", 20_000, 25)) {
+        for found in line.split(' ').skip(1) {
+            let numbers: Vec<usize> = found.split('-').map(|n| n.parse().unwrap_or(0)).collect();
+            let &[plies, zeroing, may_be_drawn] = &numbers[..] else { panic!("{found}") };
+            assert_eq!(may_be_drawn == 1, plies > 100 + zeroing, "{found}");
+            at_the_limit[zeroing] += usize::from(plies == 101);
+        }
+    }
+    assert!(at_the_limit.into_iter().all(|count| count > 3), "{at_the_limit:?}");
+}
+
 /// How many damaged files each kind of tables gets.
 fn damaged_files() -> usize {
     let asked = std::env::var("HOFFMAN_DAMAGED_FILES").ok();

@@ -156,6 +156,23 @@ fn put_checksum(bytes: &mut [u8], at: usize, of: std::ops::Range<usize>) {
     }
 }
 
+/// Puts other content in the place of a section's, behind all others.
+pub fn replace_section(bytes: &mut Vec<u8>, name: [u8; 4], change: impl FnOnce(&mut Vec<u8>)) {
+    let rows = (0..word(bytes, 12)).map(|k| 32 + 32 * k);
+    let row = rows.into_iter().find(|&row| bytes[row..row + 4] == name).expect("a section");
+    let (start, length) = (word(bytes, row + 8), word(bytes, row + 16));
+    let mut content = bytes[start..start + length].to_vec();
+    change(&mut content);
+
+    let end = bytes.split_off(bytes.len() - 8);
+    let place = [bytes.len() as u64, content.len() as u64];
+    bytes[row + 8..row + 24].copy_from_slice(&place.map(u64::to_le_bytes).concat());
+    bytes.extend(content.into_iter().chain(end));
+    let length = bytes.len() as u64;
+    bytes[16..24].copy_from_slice(&length.to_le_bytes());
+    repair(bytes);
+}
+
 /// Makes all checksums right, from the inner ones to the outer ones.
 pub fn repair(bytes: &mut [u8]) {
     let count = word(bytes, 12);

@@ -212,7 +212,7 @@ fn tables_under_assumptions_answer_who_asks_for_them() {
     let opposed = pawn_on("white", "b2+") + &pawn_on("black", "b7+");
     let structures = "<pawngen white-pawn-locations=\"b2 c3\" black-pawn-locations=\"c5\" \
         white-pawns-required=\"2\" black-pawns-required=\"1\"/>";
-    let (same, other) = ("a1 b1 c1 a2 h8", "a1 b2 c2 a2 h2");
+    let (same, other, more) = ("a1 b1 c1 a2 h8", "a1 b2 c2 a2 h2", "a1 b1 c1 g1 a2 h8");
     // "naive" and "naive2" have tens of millions of indices for four men.
     let tables = [
         ("kppkp-structures", "combinadic5", RACE, structures),
@@ -224,6 +224,8 @@ fn tables_under_assumptions_answer_who_asks_for_them() {
         ("krrk-same", "combinadic4", ROOKS, same),
         ("krrk-overlapping", "compact", ROOKS, other),
         ("krrk-overlapping", "combinadic5", ROOKS, other),
+        ("krrk-within", "compact", ROOKS, more),
+        ("krrk-within", "combinadic5", ROOKS, more),
     ];
     for (name, index, text, men) in tables {
         let text = text.replace("INDEX", index).replace("NAME", name).replace("PAWNS", men);
