@@ -211,9 +211,10 @@ impl ForeignArgs {
         !self.syzygy.is_empty() || !self.nalimov.is_empty()
     }
 
-    /// How such tables are read.
-    pub(crate) fn options(&self) -> ReadOptions {
-        reading(&self.syzygy, &self.nalimov, self.cursed_wins)
+    /// How such tables are read; their folders must be there.
+    pub(crate) fn options(&self) -> anyhow::Result<ReadOptions> {
+        expect_folders(self.syzygy.iter().chain(&self.nalimov))?;
+        Ok(reading(&self.syzygy, &self.nalimov, self.cursed_wins))
     }
 }
 
@@ -247,7 +248,8 @@ impl AtHandArgs {
 
     /// How tables are read.
     pub(crate) fn reading(&self) -> anyhow::Result<ReadOptions> {
-        self.reading.bound(self.foreign.options())
+        let reading = self.folder()?.iter().fold(self.foreign.options()?, ReadOptions::behind);
+        self.reading.bound(reading)
     }
 }
 
@@ -422,7 +424,7 @@ pub(crate) struct ProbeArgs {
 impl ProbeArgs {
     /// How tables are read.
     pub(crate) fn reading(&self) -> anyhow::Result<ReadOptions> {
-        self.reading.bound(self.foreign.options())
+        self.reading.bound(self.foreign.options()?)
     }
 }
 

@@ -324,6 +324,7 @@ pub(crate) fn run(classic: &Classic, threads: &Threads) -> anyhow::Result<RunEnd
         return print(&help()).map(|()| RunEnd::Done);
     }
 
+    args::expect_folders(classic.syzygy.iter().chain(&classic.nalimov))?;
     say(name);
     let ignored = classic.ignored();
     if !ignored.is_empty() {
@@ -334,6 +335,9 @@ pub(crate) fn run(classic: &Classic, threads: &Threads) -> anyhow::Result<RunEnd
         return run_generate(classic, threads);
     }
 
+    if classic.files.is_empty() && (classic.info || classic.verify) {
+        note("no table was named");
+    }
     let mut good = true;
     let mut also = |outcome| good &= outcome == RunEnd::Done;
     if classic.info {

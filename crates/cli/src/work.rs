@@ -65,7 +65,7 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_enum, value_name = "METHOD")]
     pub(crate) method: Option<MethodName>,
     /// Compress the working files of propagation tables, with --method proptables.
-    #[arg(long)]
+    #[arg(long, requires = "method")]
     pub(crate) compress_files: bool,
     /// Write a line on standard error for every pass: how many positions it decided, and how long
     /// it took.
@@ -168,6 +168,16 @@ impl WorkArgs {
         }
         all.extend(self.compress_files.then(|| "--compress-files".to_owned()));
         all
+    }
+
+    /// An option that is not told to other processes, if there is one.
+    pub(crate) fn of_one_process(&self) -> Option<&'static str> {
+        let given = [
+            ("--status", self.status.is_some()),
+            ("--passes", self.passes),
+            ("--discard", self.discard),
+        ];
+        given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
     }
 
     /// An option that says how tables are made, if there is one.

@@ -9,6 +9,7 @@ use hoffman_store::files;
 use hoffman_table::htb::AtomicFile;
 
 use crate::error::Error;
+use crate::process::create;
 
 /// A file that appears whole or not at all.
 pub(crate) struct Certificate {
@@ -19,7 +20,7 @@ pub(crate) struct Certificate {
 impl Certificate {
     /// Makes sure that it can be written.
     pub(crate) fn create(path: &Path) -> Result<Certificate, Error> {
-        let file = AtomicFile::create(path).map_err(|error| failed(path, &error))?;
+        let file = create(path).map_err(|error| failed(path, &error))?;
         Ok(Certificate { path: path.to_owned(), file })
     }
 

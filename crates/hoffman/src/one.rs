@@ -84,9 +84,9 @@ impl OneTable {
     }
 
     /// The table of an ending, to be joined from those of its parts by the files of the pawns,
-    /// which lie beside it: the parts of a plan ([`crate::jobs_in_parts`]). Without pawns it is
-    /// joined from what several processes have solved ([`crate::solve_part`]). Its file is in the
-    /// folder unless it is named.
+    /// which lie in the folder: the parts of a plan ([`crate::jobs_in_parts`]). Without pawns it is
+    /// joined from what several processes have solved there ([`crate::solve_part`]). Its file is in
+    /// the folder, too, unless it is named.
     ///
     /// # Errors
     /// The ending has nothing but kings.
@@ -98,7 +98,8 @@ impl OneTable {
         let job = EndingJob { material: ending.normalized().0, part: None };
         let mut usual = options.folder().join(job.file_name());
         options.named(&mut usual);
-        let joining = Joining::of_ending(&job.material, output.unwrap_or(&usual))?;
+        let output = output.unwrap_or(&usual);
+        let joining = Joining::of_ending(&job.material, options.folder(), output)?;
         Ok(OneTable(MadeFrom::Parts(joining)))
     }
 

@@ -4,6 +4,8 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use hoffman_store::Disk;
+use hoffman_table::blocks::is_table;
+use hoffman_table::foreign::ForeignKind;
 use hoffman_table::htb::{AtomicFile, HtbError};
 
 pub use hoffman_run::{
@@ -36,7 +38,7 @@ pub fn read_whole(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 /// Writes a file that appears complete or not at all.
 ///
 /// # Errors
-/// It cannot be written.
+/// It cannot be written, or has the name of a table.
 pub fn write_whole(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
     let file = create(path.as_ref())?;
     file.writer().write_all(bytes)?;
@@ -46,14 +48,19 @@ pub fn write_whole(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
 /// The same without waiting for the disk: at power-off it may be lost.
 ///
 /// # Errors
-/// It cannot be written.
+/// It cannot be written, or has the name of a table.
 pub fn write_loosely(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
     let file = create(path.as_ref())?;
     file.writer().write_all(bytes)?;
     file.commit_loosely().map_err(cause)
 }
 
-fn create(path: &Path) -> io::Result<AtomicFile> {
+/// Begins a file that is none of a table, and so has not the name of one, which it might replace.
+pub(crate) fn create(path: &Path) -> io::Result<AtomicFile> {
+    if is_table(path) || ForeignKind::of(path).is_some() {
+        let text = "this is the name of a table, and what is written is none";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
     AtomicFile::create(path).map_err(cause)
 }
 

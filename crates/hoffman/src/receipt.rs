@@ -68,6 +68,11 @@ impl Sum {
         &self.file
     }
 
+    /// In hexadecimal digits.
+    pub(crate) fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
     pub(crate) fn to_json(&self) -> Value {
         json!({ "file": self.file.to_string_lossy(), "sha256": self.sha256, "bytes": self.bytes })
     }

@@ -9,10 +9,10 @@ use hoffman_prove::Prover;
 use hoffman_reader::shakmaty::fen::Epd;
 use hoffman_reader::shakmaty::{Chess, EnPassantMode};
 use hoffman_store::{files, is_file};
-use hoffman_table::htb::AtomicFile;
 use serde_json::{Value, json};
 
 use crate::error::Error;
+use crate::process::create;
 
 /// What stands in every such file, and the version of what stands beside it.
 const FORMAT: &str = "hoffman-search";
@@ -42,7 +42,7 @@ impl SearchFile {
     pub(crate) fn of(path: &Path, position: &Chess) -> Result<SearchFile, Error> {
         let position = Epd::from_position(position, EnPassantMode::Legal).to_string();
         let slices = if is_file(&*files(), path) { read(path, &position)? } else { Vec::new() };
-        drop(AtomicFile::create(path).map_err(|error| failed(path, &error))?);
+        drop(create(path).map_err(|error| failed(path, &error))?);
         let written = (Instant::now(), 0, Duration::ZERO);
         Ok(SearchFile { path: path.to_owned(), position, slices, written })
     }
@@ -83,7 +83,7 @@ impl SearchFile {
             "slices": slices,
         });
         let text = format!("{value:#}\n");
-        let file = AtomicFile::create(&self.path).map_err(|error| failed(&self.path, &error))?;
+        let file = create(&self.path).map_err(|error| failed(&self.path, &error))?;
         let written = file.writer().write_all(text.as_bytes());
         written.map_err(|error| failed(&self.path, &error))?;
         file.commit().map_err(|error| failed(&self.path, &error))

@@ -11,10 +11,10 @@ use hoffman_probe::verify::{self as check, Smaller, VerifyReport, search_folders
 use hoffman_run::{Workplace, available_memory};
 use hoffman_store::{files, is_file, may_be_file};
 use hoffman_table::SharedValues;
-use hoffman_table::blocks::{CellStreams, Content, Profile, is_table, names_of};
+use hoffman_table::blocks::{CellStreams, Content, Profile, is_table, of_name};
 use hoffman_table::convert::{self, Converted};
 use hoffman_table::foreign::{self, ForeignKind};
-use hoffman_table::htb::Compression;
+use hoffman_table::htb::{Compression, SourceOptions};
 use hoffman_table::index::IndexType;
 
 use crate::error::Error;
@@ -68,8 +68,10 @@ impl Table {
         let material = text.parse::<Material>();
         let file = material.as_ref().map_or_else(|_| format!("{text}.htb"), table_name);
         let folders = folder.into_iter().chain([Path::new("")]);
-        let mut paths = folders.flat_map(|folder| names_of(&folder.join(&file)));
-        if let Some(found) = paths.find(|path| may_be_file(&*files(), path)) {
+        let is_there = |path: &Path| may_be_file(&*files(), path);
+        let mut found =
+            folders.filter_map(|f| of_name(&f.join(&file), &SourceOptions::default(), is_there));
+        if let Some(found) = found.next() {
             return Ok(found);
         }
         let places = folder.map_or(String::new(), |folder| format!("{} and ", folder.display()));
@@ -170,13 +172,26 @@ impl Table {
         options: &VerifyOptions,
         progress: &mut (dyn FnMut(Event) + Send),
     ) -> Result<VerifyReport, Error> {
-        let relay = Relay::new(progress);
-        let tell = |done, total| relay.tell(Event::Entries { done, total });
+        self.verify_against(&self.smaller(options)?, options, progress)
+    }
+
+    /// The tables behind captures and promotions, as far as they are there.
+    pub(crate) fn smaller(&self, options: &VerifyOptions) -> Result<Smaller, Error> {
         let mut folders =
             search_folders(self.path(), options.folders.first().map(PathBuf::as_path));
         folders.extend(options.folders.iter().skip(1).cloned());
         let (source, foreign) = (self.reading.source(CACHE), self.reading.foreign());
-        let smaller = Smaller::with_foreign(&self.inner, &folders, &source, &foreign)?;
+        Ok(Smaller::with_foreign(&self.inner, &folders, &source, &foreign)?)
+    }
+
+    pub(crate) fn verify_against(
+        &self,
+        smaller: &Smaller,
+        options: &VerifyOptions,
+        progress: &mut (dyn FnMut(Event) + Send),
+    ) -> Result<VerifyReport, Error> {
+        let relay = Relay::new(progress);
+        let tell = |done, total| relay.tell(Event::Entries { done, total });
         let usual = check::VerifyExtent::default();
         let shared = self.reading.shared().cloned();
         // What is kept of others makes room when it is needed, or serves this table, too.
@@ -193,7 +208,7 @@ impl Table {
             progress: Some(&tell),
             stop: Some(&|| options.cancel.is_cancelled()),
         };
-        options.install(|| Ok(check::verify(&self.inner, &smaller, &how)?))
+        options.install(|| Ok(check::verify(&self.inner, smaller, &how)?))
     }
 
     /// Compares it with the Nalimov table of the same men: the first differences, a line each.

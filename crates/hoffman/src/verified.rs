@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use hoffman_probe::verify::VerifyReport;
+use hoffman_probe::verify::{Smaller, VerifyReport};
 use hoffman_reader::ReadOptions;
+use hoffman_run::digest_of;
 use hoffman_store::{files, is_file};
 use serde_json::{Value, json};
 
@@ -16,8 +17,9 @@ use crate::table::Table;
 /// What [`verify_once`] did.
 #[derive(Debug)]
 pub enum Verified {
-    /// Nothing: the table was verified before, by this program and by as many entries.
-    Kept,
+    /// Nothing: the table was verified before, by this program, by as many entries and against the
+    /// same tables. What was found then.
+    Kept(Value),
     /// This was found.
     Found(Box<VerifyReport>),
 }
@@ -39,45 +41,81 @@ pub fn verify_once(
         return Err(Error::NotThere(table.to_owned()));
     }
     let sum = Sum::of_input(table)?;
-    if is_known(report, &sum, options.sample) {
-        return Ok(Verified::Kept);
+    let table = Table::open(table, reading)?;
+    let smaller = table.smaller(options)?;
+    let extent = Extent::of(&sum, &smaller, options)?;
+    if let Some(found) = extent.kept(report) {
+        return Ok(Verified::Kept(found));
     }
 
-    let found = Table::open(table, reading)?.verify(options, progress)?;
+    let found = table.verify_against(&smaller, options, progress)?;
     if found.ok {
-        write(report, &sum, options.sample, &found)?;
+        write_json(report, &extent.to_json(&found))?;
     } else if is_file(&*files(), report) {
         files().remove(report).map_err(|error| failed("remove", report, &error))?;
     }
     Ok(Verified::Found(Box::new(found)))
 }
 
-/// Whether a report says that this very table was verified, and by no fewer entries. One that
-/// cannot be read says nothing.
-fn is_known(report: &Path, table: &Sum, sample: Option<u64>) -> bool {
-    let bytes = hoffman_store::read_stream(&*files(), report, LONGEST);
-    let said: Option<Value> = bytes.ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let Some(said) = said else { return false };
-    let is_enough = match (said["sample"].as_u64(), sample) {
-        (Some(before), Some(now)) => before >= now,
-        (None, _) => said["sample"].is_null(),
-        (Some(_), None) => false,
-    };
-    let is_same = Sum::from_json(&said["table"]).is_some_and(|before| before.is_like(table));
-    is_enough && is_same && said["program"] == PROGRAM && said["found"]["ok"] == true
+/// What is verified, how far, and against what.
+struct Extent<'a> {
+    table: &'a Sum,
+    sample: Option<u64>,
+    /// The tables behind captures and promotions: their names, and a digest of their content.
+    against: Vec<Value>,
+    syzygy: Vec<Value>,
 }
 
-fn write(
-    report: &Path,
-    table: &Sum,
-    sample: Option<u64>,
-    found: &VerifyReport,
-) -> Result<(), Error> {
-    let said = json!({
-        "program": PROGRAM,
-        "table": table.to_json(),
-        "sample": sample,
-        "found": found,
-    });
-    write_json(report, &said)
+impl Extent<'_> {
+    fn of<'a>(
+        table: &'a Sum,
+        smaller: &Smaller,
+        options: &VerifyOptions,
+    ) -> Result<Extent<'a>, Error> {
+        let against = smaller.tables().iter().map(|table| {
+            let name = table.path().file_name().unwrap_or_default().to_string_lossy();
+            let digest = match table.fingerprint() {
+                Some(bytes) => digest_of(&bytes),
+                None => Sum::of(table.path())?.sha256().to_owned(),
+            };
+            Ok(json!({ "file": name, "digest": digest }))
+        });
+        let syzygy = options.syzygy.iter().map(|folder| folder.to_string_lossy().into());
+        Ok(Extent {
+            table,
+            sample: options.sample,
+            against: against.collect::<Result<_, Error>>()?,
+            syzygy: syzygy.collect(),
+        })
+    }
+
+    /// What a report says was found of this very table by no fewer entries and against no less. One
+    /// that cannot be read says nothing.
+    fn kept(&self, report: &Path) -> Option<Value> {
+        let bytes = hoffman_store::read_stream(&*files(), report, LONGEST).ok()?;
+        let mut said: Value = serde_json::from_slice(&bytes).ok()?;
+        let is_enough = match (said["sample"].as_u64(), self.sample) {
+            (Some(before), Some(now)) => before >= now,
+            (None, _) => said["sample"].is_null(),
+            (Some(_), None) => false,
+        };
+        let is_same = Sum::from_json(&said["table"])?.is_like(self.table)
+            && said["against"].as_array() == Some(&self.against);
+        let syzygy = said["syzygy"].as_array()?;
+        let is_compared = self.syzygy.iter().all(|folder| syzygy.contains(folder));
+        let is_kept = is_enough && is_same && is_compared && said["program"] == PROGRAM;
+        let found = said["found"].take();
+        (is_kept && found["ok"] == true).then_some(found)
+    }
+
+    fn to_json(&self, found: &VerifyReport) -> Value {
+        json!({
+            "program": PROGRAM,
+            "table": self.table.to_json(),
+            "sample": self.sample,
+            "against": self.against,
+            "syzygy": self.syzygy,
+            "found": found,
+        })
+    }
 }

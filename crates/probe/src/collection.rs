@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use hoffman_board::{Color, Material, Variant};
 use hoffman_control::FuturebaseElement;
 use hoffman_store::{files, has_wildcards, is_address, is_file, is_folder, is_like, named_in};
-use hoffman_table::blocks::{has_suffix, names_of, twin};
+use hoffman_table::blocks::{has_suffix, is_hidden, of_name, twin};
 use hoffman_table::foreign::{ForeignKind, ForeignOptions};
 use hoffman_table::htb::{BlockCache, SourceOptions};
 use hoffman_table::{Table, TableError};
@@ -525,9 +525,9 @@ impl Collection {
         if has_wildcards(name) {
             return self.listed(folder, &alone.to_string_lossy());
         }
-        let paths = named_in(folder, Path::new(name));
-        let mut paths = paths.flat_map(|path| names_of(&path));
-        let path = paths.find(|path| is_file(storage, path));
+        let is_there = |path: &Path| is_file(storage, path);
+        let mut paths = named_in(folder, Path::new(name));
+        let path = paths.find_map(|path| of_name(&path, &self.options, is_there));
         path.and_then(|path| self.open_named(path)).into_iter().collect()
     }
 
@@ -539,12 +539,10 @@ impl Collection {
             is_like(name, pattern) || twin(name).is_some_and(|twin| is_like(&twin, pattern))
         });
         names.sort();
-        let all = names.clone();
-        names.retain(|name| {
-            let packed = twin(Path::new(name)).filter(|_| has_suffix(Path::new(name)));
-            packed.is_none_or(|packed| !all.contains(&packed.into_os_string()))
-        });
-        names.into_iter().filter_map(|name| self.open_named(folder.join(name))).collect()
+        let paths: Vec<PathBuf> = names.into_iter().map(|name| folder.join(name)).collect();
+        let is_listed = |path: &Path| paths.iter().any(|listed| listed == path);
+        let counts = |path: &&PathBuf| !is_hidden(path, &self.options, is_listed);
+        paths.iter().filter(counts).filter_map(|path| self.open_named(path.clone())).collect()
     }
 
     /// The table of a file, opened once; none if it cannot be used.

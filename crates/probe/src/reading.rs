@@ -10,12 +10,17 @@ use hoffman_table::htb::{BlockCache, SourceOptions};
 /// What a program takes when it reads tables, besides the blocks and entries that it holds.
 const READER: u64 = 44 << 20;
 
+/// Bytes for which there is room under every bound: what a table of four men and those behind it
+/// take. Read position by position such tables would take minutes.
+const FOUR_MEN: u64 = 16 << 20;
+
 /// How tables are read, those of other programs too.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     memory: Option<u64>,
     syzygy: Vec<PathBuf>,
     nalimov: Vec<PathBuf>,
+    behind: Vec<PathBuf>,
     cursed_wins: bool,
     stop: Stop,
     #[cfg(feature = "verify")]
@@ -51,6 +56,14 @@ impl ReadOptions {
     #[must_use]
     pub fn nalimov(mut self, folder: impl AsRef<Path>) -> ReadOptions {
         self.nalimov.push(folder.as_ref().to_owned());
+        self
+    }
+
+    /// One more folder in which the tables are looked for that a table leans on, if they are not
+    /// beside it.
+    #[must_use]
+    pub fn behind(mut self, folder: impl AsRef<Path>) -> ReadOptions {
+        self.behind.push(folder.as_ref().to_owned());
         self
     }
 
@@ -98,7 +111,8 @@ impl ReadOptions {
     /// How tables of ours are read, with a cache of their own; of so many bytes, if memory is not
     /// bounded.
     pub fn source(&self, cache: usize) -> SourceOptions {
-        let usual = SourceOptions { stop: self.stop.clone(), ..SourceOptions::default() };
+        let (stop, behind) = (self.stop.clone(), self.behind.clone());
+        let usual = SourceOptions { stop, behind, ..SourceOptions::default() };
         let usual = match self.memory {
             None => {
                 let whole_limit = usual.whole_limit.max(room_for_whole());
@@ -107,7 +121,7 @@ impl ReadOptions {
             Some(memory) => {
                 let cache = BlockCache::new(((memory - READER) / 2) as usize);
                 // A table, and those behind it.
-                let whole_limit = (memory - READER) / 4;
+                let whole_limit = ((memory - READER) / 4).max(FOUR_MEN);
                 SourceOptions { cache, memory_limit: 0, whole_limit, ..usual }
             }
         };

@@ -140,7 +140,8 @@ impl OpenOptions {
     /// # Errors
     /// A folder cannot be listed.
     pub fn open_some(&self) -> Result<Opened, Error> {
-        let mut tables = Collection::with_options(self.reading.source(self.cache));
+        let reading = self.folders.iter().fold(self.reading.clone(), ReadOptions::behind);
+        let mut tables = Collection::with_options(reading.source(self.cache));
         let foreign = self.syzygy.iter().fold(self.reading.clone(), ReadOptions::syzygy).foreign();
         let (mut failed, mut notices) = (Vec::new(), Vec::new());
         for file in &self.files {

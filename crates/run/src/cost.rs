@@ -610,7 +610,7 @@ pub(crate) fn cost_of_analysis(
 }
 
 /// Refuses a table of a control file for which memory or the disk has no room. Small ones are not
-/// looked at.
+/// looked at, unless bounds are given.
 pub(crate) fn check_analysis(
     control: &ControlFile,
     numbering: &Numbering,
@@ -620,7 +620,8 @@ pub(crate) fn check_analysis(
     workplace: &Workplace,
 ) -> Result<(), RunError> {
     let bytes = 2 * values.layout.len() as u128 * values.slices.len() as u128;
-    if bytes < u128::from(LASTING) && workplace.memory.is_none() {
+    let is_bounded = workplace.memory.is_some() || workplace.keep_free.is_some();
+    if bytes < u128::from(LASTING) && !is_bounded {
         return Ok(());
     }
     let cost = cost_of_analysis(control, numbering, open, values, output);

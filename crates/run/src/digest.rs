@@ -16,6 +16,11 @@ pub fn file_digest(storage: &dyn Storage, path: &Path) -> io::Result<(String, u6
     Ok((digits(hash), bytes))
 }
 
+/// The digest of some bytes.
+pub fn digest_of(bytes: &[u8]) -> String {
+    digits(Sha256::new_with_prefix(bytes))
+}
+
 /// Adds the bytes of a file to a digest; how many they are.
 pub(crate) fn feed_file(hash: &mut Sha256, storage: &dyn Storage, path: &Path) -> io::Result<u64> {
     let mut input = storage.open_stream(path)?;

@@ -10,7 +10,7 @@ use hoffman_board::{Format, Material};
 use hoffman_pages::Pages;
 use hoffman_plan::{EndingJob, Graph, Node};
 use hoffman_solve::{SolveOptions, Tables};
-use hoffman_store::{FileInfo, Lock, folder_of, is_file, tidy};
+use hoffman_store::{FileInfo, Lock, folder_of, tidy};
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::rows::Wanted;
 use hoffman_table::{Stop, Table};
@@ -26,7 +26,7 @@ use crate::ending::{EndingTask, control_of_job};
 use crate::error::RunError;
 use crate::memory::available_memory;
 use crate::options::{RunContext, RunOptions, RunReport};
-use crate::presence::{Depth, names_of_job, unfit, unfit_for_job};
+use crate::presence::{Depth, files_of_job, names_of_job, unfit_for_job};
 use crate::progress::{Partly, Phase};
 use crate::room;
 use crate::sequence::{LARGE, sparing};
@@ -74,15 +74,14 @@ pub fn ending_inputs(
     let (mut found, mut missing) = (BTreeMap::new(), Vec::new());
     for at in last.needed() {
         let node = &graph.nodes[at];
-        let mut names = names_of_job(node).into_iter();
-        let Some(path) = names.find(|path| is_file(&*workplace.storage, path)) else {
-            missing.push((node.output.clone(), workplace.is_being_made(&node.output)));
-            continue;
-        };
-        if let Some(unfit) = unfit(&path, &node.source, depth, workplace)? {
+        let files = files_of_job(&names_of_job(node), node, depth, workplace)?;
+        if let Some(path) = files.answering {
+            found.insert(at, path);
+        } else if let Some((_, _, unfit)) = files.others.into_iter().next() {
             return Err(RunError::Input { table: last.output.clone(), why: unfit.why });
+        } else {
+            missing.push((node.output.clone(), workplace.is_being_made(&node.output)));
         }
-        found.insert(at, path);
     }
     if missing.is_empty() {
         return Ok(found);
@@ -229,20 +228,19 @@ fn find_among(
     options: &RunOptions<'_>,
 ) -> Result<(Option<PathBuf>, Option<FileInfo>), RunError> {
     options.workplace.check_stop()?;
+    let files = files_of_job(paths, node, Depth::Whole, &options.workplace)?;
+    if files.answering.is_some() {
+        return Ok((files.answering, None));
+    }
     let mut refused = None;
-    for path in paths {
-        let info = options.workplace.storage.info(path).ok().filter(|info| info.is_file);
-        let Some(info) = info else { continue };
-        let Some(unfit) = unfit_for_job(path, &node.source, &options.workplace)? else {
-            return Ok((Some(path.clone()), None));
-        };
+    for (path, info, unfit) in files.others {
         if refused == Some(info) {
             continue;
         }
         tracing::info!(table = %path.display(), why = unfit.why, "not used");
-        let is_target = options.write && *path == node.output;
+        let is_target = options.write && path == node.output;
         if is_target {
-            unfit.expect_own(path)?;
+            unfit.expect_own(&path)?;
             refused = Some(info);
         }
         let then = if is_target { "building it anew" } else { "not used" };
@@ -291,7 +289,8 @@ fn make_room(
         workplace.probe(folder)?;
     }
     let total: u64 = todo.iter().map(|&at| graph.nodes[at].positions()).sum();
-    if options.write && (pages.is_some() || total >= LASTING) {
+    let is_checked = pages.is_some() || total >= LASTING || workplace.keep_free.is_some();
+    if options.write && is_checked {
         let plan = plan_of_endings(graph, todo, (workplace, folder), 1.0)?;
         plan.check_disk(folder, workplace)?;
     }

@@ -48,25 +48,40 @@ pub struct Joining {
     /// is.
     parts: Vec<PathBuf>,
     output: PathBuf,
+    /// The table of the ending in the folder where processes have put their values.
+    shared: PathBuf,
+}
+
+/// The name of a table, in the format of another one.
+fn name_like(other: &Path, job: &EndingJob) -> PathBuf {
+    let mut name = PathBuf::from(job.file_name());
+    if has_suffix(other) {
+        name.set_extension(SUFFIX);
+    }
+    name
 }
 
 impl Joining {
-    /// An ending from its parts by the files of the pawns, which lie beside it; without pawns from
-    /// what several processes have solved ([`crate::solve_part`]).
+    /// An ending from its parts by the files of the pawns, which lie in a folder; without pawns
+    /// from what several processes have solved there ([`crate::solve_part`]).
     ///
     /// # Errors
     ///
     /// It has nothing but kings.
-    pub fn of_ending(material: &Material, output: &Path) -> Result<Joining, RunError> {
+    pub fn of_ending(
+        material: &Material,
+        folder: &Path,
+        output: &Path,
+    ) -> Result<Joining, RunError> {
         let material = material.normalized().0;
-        let mut joining = Joining { material, parts: Vec::new(), output: output.to_owned() };
-        let parts = Part::by_files(&material).into_iter();
-        if material.has_pawns() {
-            joining.parts = parts.map(|part| joining.file_of(Some(part))).collect();
-        } else {
-            EndingShare::new(&material, (1, 1), output)?;
+        let place = |part| folder.join(name_like(output, &EndingJob { material, part }));
+        let (output, shared) = (output.to_owned(), place(None));
+        if !material.has_pawns() {
+            EndingShare::new(&material, (1, 1), &shared)?;
+            return Ok(Joining { material, parts: Vec::new(), output, shared });
         }
-        Ok(joining)
+        let parts = Part::by_files(&material).into_iter().map(|part| place(Some(part))).collect();
+        Ok(Joining { material, parts, output, shared })
     }
 
     /// A table from those of given parts, the first of which says of which ending.
@@ -79,8 +94,8 @@ impl Joining {
         output: &Path,
         workplace: &Workplace,
     ) -> Result<Joining, RunError> {
-        let output = output.to_owned();
-        let mut joining = Joining { material: Material::bare_kings(), parts, output };
+        let (output, shared) = (output.to_owned(), PathBuf::new());
+        let mut joining = Joining { material: Material::bare_kings(), parts, output, shared };
         let found = joining.inputs(workplace)?;
         if let Some(first) = found.first() {
             let table = Table::open(first, workplace.source_options())?;
@@ -89,16 +104,6 @@ impl Joining {
         }
         joining.expect_pawns()?;
         Ok(joining)
-    }
-
-    /// Where a part lies, in the format of the whole table if in none other.
-    fn file_of(&self, part: Option<Part>) -> PathBuf {
-        let name = EndingJob { material: self.material, part }.file_name();
-        let mut file = self.output.with_file_name(name);
-        if has_suffix(&self.output) {
-            file.set_extension(SUFFIX);
-        }
-        file
     }
 
     fn expect_pawns(&self) -> Result<(), RunError> {
@@ -129,7 +134,7 @@ impl Joining {
 
     /// The files of the values of processes.
     fn inputs_of_shares(&self, workplace: &Workplace) -> Result<Vec<PathBuf>, RunError> {
-        let files = files_of(&shares_of(&self.material, &self.output, workplace)?);
+        let files = files_of(&shares_of(&self.material, &self.shared, workplace)?);
         let missing = files.iter().filter(|path| !is_file(&*workplace.storage, path));
         let missing: Vec<(PathBuf, bool)> =
             missing.map(|path| (path.clone(), workplace.is_being_made(path))).collect();
@@ -179,7 +184,7 @@ impl Joining {
         let joined = if self.is_shared() { self.read_shares(run) } else { self.read(inputs, run) };
         let table = self.write(&joined?, &options.args, run)?;
         if self.is_shared() {
-            remove_passes(&self.output, &*workplace.storage);
+            remove_passes(&self.shared, &*workplace.storage);
         }
         Ok(RunReport { made: vec![table], kept: Vec::new() })
     }
@@ -303,7 +308,7 @@ impl Joining {
     /// Reads what processes have solved together.
     fn read_shares(&self, run: RunContext<'_>) -> Result<JoinedParts, RunError> {
         let joined = self.begin(run)?;
-        let shares = shares_of(&self.material, &self.output, run.workplace)?;
+        let shares = shares_of(&self.material, &self.shared, run.workplace)?;
         read_shares(&shares, &self.output, &joined.values, run)?;
         Ok(joined)
     }
@@ -355,8 +360,8 @@ impl Joining {
         let has_first =
             |part: &Part| part.structures().into_iter().any(|s| s.normalized(swappable).0 == first);
         let part = Part::by_files(&self.material).into_iter().find(has_first);
-        let file = self.file_of(part);
-        let name = file.file_name().unwrap_or_default().display();
+        let name = name_like(&self.output, &EndingJob { material: self.material, part });
+        let name = name.display();
         Err(self.refusal(format!(
             "{} of its {} pawn structures are in none of the parts, among them those of {name} \
              with {}",

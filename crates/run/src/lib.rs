@@ -68,7 +68,7 @@ mod futuremoves;
 
 pub use controls::{ControlTable, Summary, build_control, generate, generate_read, summary};
 pub use cost::{JobCost, PlannedTable, RunPlan};
-pub use digest::file_digest;
+pub use digest::{digest_of, file_digest};
 pub use endings::{build_ending, build_endings, ending_inputs};
 pub use error::RunError;
 pub use expand::{Expanded, Expansion, expand, write_expansion};

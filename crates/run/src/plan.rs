@@ -1,6 +1,6 @@
 //! What a run would cost, before it is begun.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -66,13 +66,21 @@ pub fn plan_endings(
     dir: &Path,
     workplace: &Workplace,
 ) -> Result<RunPlan, RunError> {
-    let mut todo = Vec::new();
+    let (mut todo, mut there) = (Vec::new(), HashMap::new());
     for (at, node) in graph.nodes.iter().enumerate() {
-        if find_intact(node, workplace)?.is_none() {
-            todo.push(at);
+        match find_intact(node, workplace)? {
+            Some(path) => drop(there.insert(node.output.display().to_string(), path)),
+            None => todo.push(at),
         }
     }
-    plan_of_endings(graph, &todo, (workplace, dir), slowness())
+    let mut plan = plan_of_endings(graph, &todo, (workplace, dir), slowness())?;
+    // What is there may be in the other container.
+    for planned in plan.tables.iter_mut().filter(|planned| planned.kept) {
+        if let Some(path) = there.get(&planned.table) {
+            planned.table = path.display().to_string();
+        }
+    }
+    Ok(plan)
 }
 
 /// What each node takes if it is made alone, whatever is there already.

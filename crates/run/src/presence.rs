@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use hoffman_board::{Bitboard, Color, Format, ListedPiece, Material, Role, Square, Variant};
 use hoffman_control::{ControlFile, PawngenSide, PruneEffect};
 use hoffman_plan::{EndingJob, Node};
-use hoffman_store::{has_wildcards, is_file};
+use hoffman_store::{FileInfo, has_wildcards, is_file};
 use hoffman_table::blocks::names_of;
 use hoffman_table::{Stop, Table, TableError};
 
@@ -51,13 +51,38 @@ pub(crate) fn find_intact(
     node: &Node<EndingJob>,
     workplace: &Workplace,
 ) -> Result<Option<PathBuf>, RunError> {
-    for path in names_of_job(node) {
-        let is_there = is_file(&*workplace.storage, &path);
-        if is_there && unfit_for_job(&path, &node.source, workplace)?.is_none() {
-            return Ok(Some(path));
+    Ok(files_of_job(&names_of_job(node), node, Depth::Whole, workplace)?.answering)
+}
+
+/// Files that have the name of a job's table.
+#[derive(Default)]
+pub(crate) struct FilesOfJob {
+    /// The one that answers for it.
+    pub(crate) answering: Option<PathBuf>,
+    /// Those that were looked at before, as they were, and why they do not.
+    pub(crate) others: Vec<(PathBuf, FileInfo, Unfit)>,
+}
+
+/// The first of some files that answers for a job, and those before it that do not.
+pub(crate) fn files_of_job(
+    paths: &[PathBuf],
+    node: &Node<EndingJob>,
+    depth: Depth,
+    workplace: &Workplace,
+) -> Result<FilesOfJob, RunError> {
+    let mut found = FilesOfJob::default();
+    for path in paths {
+        let info = workplace.storage.info(path).ok().filter(|info| info.is_file);
+        let Some(info) = info else { continue };
+        match unfit(path, &node.source, depth, workplace)? {
+            None => {
+                found.answering = Some(path.clone());
+                break;
+            }
+            Some(unfit) => found.others.push((path.clone(), info, unfit)),
         }
     }
-    Ok(None)
+    Ok(found)
 }
 
 /// Why a file does not answer for a job: it is not complete, damaged, or holds something else.
@@ -97,6 +122,8 @@ pub(crate) fn unfit(
             let header = Table::salvage_header(path, &*workplace.storage);
             let wanted = control_of_job(job, workplace.format())?;
             let own = header.is_some_and(|header| is_made_from(&header, &wanted, stop));
+            // Nothing is lost with an empty file.
+            let own = own || workplace.storage.info(path).is_ok_and(|info| info.len == 0);
             return Ok(Some(Unfit { why: error.to_string(), own }));
         }
     };

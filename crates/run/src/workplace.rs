@@ -10,7 +10,7 @@ use hoffman_solve::Method;
 use hoffman_store::{
     Lock, Storage, check_place, files, files_like, folder_of, is_file, lock_name, tidy,
 };
-use hoffman_table::blocks::{CellStreams, has_suffix};
+use hoffman_table::blocks::{CellStreams, has_suffix, is_hidden, names_of, of_name, twin};
 use hoffman_table::htb::{Compression, SourceOptions};
 use hoffman_table::{SharedValues, Stop};
 
@@ -142,7 +142,8 @@ impl Workplace {
     /// How tables are opened here.
     pub(crate) fn source_options(&self) -> SourceOptions {
         let (storage, stop) = (Arc::clone(&self.storage), self.stop.clone());
-        let usual = SourceOptions { storage, stop, ..SourceOptions::default() };
+        let behind = self.tables.iter().cloned().collect();
+        let usual = SourceOptions { storage, stop, behind, ..SourceOptions::default() };
         // A third of what is free, since what is read of it takes as much again, or half of a
         // bound, which the pages lend meanwhile.
         let whole_limit = match self.memory {
@@ -196,31 +197,42 @@ impl Workplace {
 
     /// The names under which a futurebase is looked for, in this order: each in both containers.
     pub(crate) fn names_of(&self, name: &str) -> Vec<PathBuf> {
+        self.places_of(name).iter().flat_map(|place| names_of(place)).collect()
+    }
+
+    /// The same as the name has it.
+    fn places_of(&self, name: &str) -> Vec<PathBuf> {
         let path = Path::new(name);
         let folder = self.tables.as_deref().filter(|_| path.is_relative());
         let inside = folder.zip(path.file_name()).map(|(folder, file)| folder.join(file));
-        let places = inside.into_iter().chain([path.to_owned()]);
-        places.flat_map(|place| hoffman_table::blocks::names_of(&place)).collect()
+        inside.into_iter().chain([path.to_owned()]).collect()
     }
 
     /// The file that a futurebase without wildcards is read from: the first that is there.
     pub(crate) fn locate(&self, name: &str) -> PathBuf {
-        let mut names = self.names_of(name).into_iter();
-        let there = names.find(|path| is_file(&*self.storage, path));
+        let is_there = |path: &Path| is_file(&*self.storage, path);
+        let options = self.source_options();
+        let mut places = self.places_of(name).into_iter();
+        let there = places.find_map(|place| of_name(&place, &options, is_there));
         there.unwrap_or_else(|| PathBuf::from(name))
     }
 
     /// The files that a futurebase with wildcards stands for. A file hides others of its name in
-    /// later places, and the same table in the block format.
+    /// later places, and that of a table in one container the one in the other.
     pub(crate) fn files_like(&self, name: &str) -> io::Result<Vec<PathBuf>> {
         let mut found: Vec<PathBuf> = Vec::new();
-        for pattern in self.names_of(name) {
-            let Some(pattern) = pattern.to_str() else { continue };
-            for path in files_like(&*self.storage, pattern)? {
-                let twin = hoffman_table::blocks::twin(&path);
+        for place in self.places_of(name) {
+            let mut here = Vec::new();
+            for pattern in names_of(&place).filter_map(|name| name.to_str().map(str::to_owned)) {
+                here.extend(files_like(&*self.storage, &pattern)?);
+            }
+            let is_here = |path: &Path| here.iter().any(|listed| listed == path);
+            let options = self.source_options();
+            for path in here.iter().filter(|path| !is_hidden(path, &options, is_here)) {
+                let twin = twin(path);
                 let names = [path.file_name(), twin.as_deref().and_then(Path::file_name)];
                 if !found.iter().any(|known| names.contains(&known.file_name())) {
-                    found.push(path);
+                    found.push(path.clone());
                 }
             }
         }

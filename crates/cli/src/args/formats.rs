@@ -167,9 +167,9 @@ pub(crate) struct ConvertArgs {
     /// cannot read such a table.
     #[arg(long)]
     pub(crate) restricted_symmetry: bool,
-    /// How small the file is made.
-    #[arg(long, value_enum, value_name = "HOW", default_value_t)]
-    pub(crate) compress: CompressName,
+    /// How small a .htb file is made [default: normal].
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(crate) compress: Option<CompressName>,
     #[command(flatten)]
     pub(crate) streams: StreamArgs,
     #[command(flatten)]

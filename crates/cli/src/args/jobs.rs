@@ -33,7 +33,7 @@ pub(crate) struct JobsArgs {
     /// need each other, so several machines work on one table. With a number, endings of as many
     /// men without pawns are solved by so many processes at the same time (hoffman solve-part), and
     /// the pawn structures of control files (pawngen) are made in so many parts and joined.
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "files", value_parser = parts)]
     pub(crate) parts: Option<usize>,
     /// With every table a job that verifies so many of its entries and writes what it finds to
     /// `verified` beside it.
@@ -82,6 +82,14 @@ pub(crate) struct SolvePartArgs {
     pub(crate) work: WorkArgs,
 }
 
+/// A number of parts; 0 if the files of pawns say how many there are.
+fn parts(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) if text != "files" => Err("how many parts? A number from 1 on".to_owned()),
+        number => Ok(number.unwrap_or(0)),
+    }
+}
+
 /// Two numbers with a stroke between them.
 fn part_of_several(text: &str) -> Result<(usize, usize), String> {
     let numbers = text
@@ -97,8 +105,9 @@ fn part_of_several(text: &str) -> Result<(usize, usize), String> {
 pub(crate) struct JoinArgs {
     /// The tables of parts, which may overlap; or an ending such as KRPvKR, whose parts by the
     /// files of its pawns lie in the folder, as hoffman plan --parts makes them; or one without
-    /// pawns, which several processes of hoffman solve-part have solved there; or a control file
-    /// with pawn structures (pawngen) and the tables of its parts by start and count.
+    /// pawns, which several processes of hoffman solve-part have solved there (without --dir the
+    /// folder is that of the output, if it is named); or a control file with pawn structures
+    /// (pawngen) and the tables of its parts by start and count.
     #[arg(required = true, value_name = "PART|MATERIAL|NAME.xml")]
     pub(crate) what: Vec<String>,
     /// The table to be written [default, for an ending or a control file: its table in the folder].

@@ -5,7 +5,7 @@ use std::path::Path;
 use hoffman::{Error, Event, Made, OneTable, Options, Target, Threads};
 
 use crate::RunEnd;
-use crate::args::{BuildArgs, FileFormat, StreamArgs, is_control_file};
+use crate::args::{BuildArgs, FileFormat, ForeignArgs, StreamArgs, is_control_file};
 use crate::interrupt;
 use crate::output::{Misuse, complain, print_line, say};
 use crate::work::WorkArgs;
@@ -23,7 +23,7 @@ pub(crate) fn run_controls(args: &BuildArgs, threads: &Threads) -> anyhow::Resul
     let targets: Vec<Target> =
         args.materials.iter().map(|name| Target::ControlFile(name.into())).collect();
     let options = args.work.options(args.folder.given().map(Path::to_owned))?;
-    let options = options.large_tables_on(threads.clone()).read_with(args.foreign.options());
+    let options = options.large_tables_on(threads.clone()).read_with(args.foreign.options()?);
     let options = options.reproducible(args.reproducible);
     if let Some(name) = &args.one.only {
         let find = || Ok(OneTable::of_targets(name, &targets, &options)?);
@@ -34,10 +34,7 @@ pub(crate) fn run_controls(args: &BuildArgs, threads: &Threads) -> anyhow::Resul
 
 /// Builds complete endings and lists them.
 pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<RunEnd> {
-    if args.foreign.any() {
-        let text = "tables of other programs serve control files only: complete endings are solved";
-        return Err(Misuse(text.to_owned()).into());
-    }
+    expect_no_foreign(&args.foreign)?;
     let options = args.work.options(Some(args.folder.path()?))?.write(!args.no_write);
     let options = contained(options, args.format, args.streams, &args.work)?;
     let options = options.reproducible(args.reproducible);
@@ -53,6 +50,15 @@ pub(crate) fn run(args: &BuildArgs) -> anyhow::Result<RunEnd> {
         None => endings(&args.materials)?,
     };
     build(&targets, &options, args)
+}
+
+/// Refuses tables of other programs for complete endings.
+pub(crate) fn expect_no_foreign(foreign: &ForeignArgs) -> anyhow::Result<()> {
+    if !foreign.any() {
+        return Ok(());
+    }
+    let text = "tables of other programs serve control files only: complete endings are solved";
+    Err(Misuse(text.to_owned()).into())
 }
 
 /// In which files tables of endings are written.

@@ -1,5 +1,7 @@
 //! `hoffman convert`: a table rewritten with another index type, symmetry or entry format.
 
+use std::path::Path;
+
 use hoffman::{Content, ConvertOptions, Converted, FlagType, Format, ReadOptions};
 use serde_json::json;
 
@@ -15,6 +17,15 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<RunEnd> {
         let text = "--profile and --outcomes=too are for the block format, whose files end in .hbf";
         return Err(Misuse(text.to_owned()).into());
     }
+    if args.compress.is_some() && FileFormat::of_name(&args.output) == FileFormat::Hbf {
+        let text = "--compress is for the files of the original program, which end in .htb";
+        return Err(Misuse(text.to_owned()).into());
+    }
+    if args.output == Path::new("-") {
+        return Err(
+            Misuse("a table is written to a file, not to standard output".to_owned()).into()
+        );
+    }
     if args.streams.content() == Content::Outcomes {
         expect_outcomes(args)?;
     }
@@ -26,7 +37,7 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<RunEnd> {
         symmetry: args.symmetry,
         format: format(args, table.format())?,
         restricted_symmetry: args.restricted_symmetry,
-        compression: args.compress.into(),
+        compression: args.compress.unwrap_or_default().into(),
         profile: args.streams.profile().unwrap_or_default(),
         content: args.streams.content(),
     };

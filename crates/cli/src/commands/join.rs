@@ -21,10 +21,10 @@ pub(crate) fn run(args: &JoinArgs) -> anyhow::Result<RunEnd> {
         _ => None,
     };
     let Some(ending) = ending else { return of_parts(args) };
-    // The folder is of no account where the table is named: its parts lie beside it.
-    let folder = if args.output.is_some() { None } else { Some(args.folder.path()?) };
-    let options = options(args, folder)?;
     let output = args.output.as_deref();
+    let beside = output.and_then(Path::parent).filter(|_| args.folder.given().is_none());
+    let options =
+        options(args, Some(beside.map_or_else(|| args.folder.path(), |f| Ok(f.into()))?))?;
     let find = || Ok(OneTable::of_ending_in_parts(&ending, output, &options)?);
     only(find, &options, (args.receipt.as_deref(), &args.work))
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hoffman::{
-    Category, Judged, MEN_OF_TABLES, Position, ProveOptions, Tablebase, Value, Variant,
+    Category, Judged, MEN_OF_TABLES, Position, ProveOptions, Tablebase, Unfinished, Value, Variant,
     proved_in_words,
 };
 use hoffman_pgn::{Movetext, brief, result, tag};
@@ -80,7 +80,12 @@ fn prove(args: &LineArgs, position: &Position, seconds: u64) -> anyhow::Result<R
     let proved = hoffman::prove(position, &options, &asked, &mut |_| {})?;
     let words = proved_in_words(proved.value, position.turn);
     if proved.value.wdl().is_none() {
-        note(&format!("{words}; no more was proved in {seconds} seconds"));
+        let why = match proved.unfinished {
+            Some(Unfinished::Memory) => ", as what comes next does not fit into memory".to_owned(),
+            Some(Unfinished::Cancelled) => ", as the search was stopped".to_owned(),
+            _ => format!(" in {seconds} seconds"),
+        };
+        note(&format!("{words}; no more was proved{why}"));
         return Ok(RunEnd::Failed);
     }
 

@@ -16,7 +16,7 @@ use crate::RunEnd;
 use crate::args::{ListArgs, ResultName, SideName, UniqueName, ZugzwangName};
 use crate::commands::tables;
 use crate::interrupt;
-use crate::output::{complain, is_broken_pipe, print_line};
+use crate::output::{complain, is_broken_pipe, note, print_line};
 use crate::progress::Bar;
 
 /// Lists the tables one by one.
@@ -79,6 +79,13 @@ fn list(
     reading: &ReadOptions,
 ) -> anyhow::Result<()> {
     let table = tables::open(named, folder, reading)?;
+    if query.zugzwang.is_some() && !table.format().has_distance() {
+        note(&format!(
+            "{}: it tells outcomes alone, so zugzwangs in which a pass would only win sooner or lose \
+             later are not among these",
+            table.path().display()
+        ));
+    }
     let folders = folder.into_iter().map(Path::to_owned).collect();
     let bar = ListBar::new(table.path().display().to_string());
     let told = bar.clone();

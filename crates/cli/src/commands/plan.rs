@@ -8,7 +8,9 @@ use hoffman::{Error, JobGraph, Options, Plan, Target};
 
 use crate::RunEnd;
 use crate::args::{PlanArgs, is_control_file};
-use crate::commands::build::{Formatless, contained, endings, expect_no_format, names_position};
+use crate::commands::build::{
+    Formatless, contained, endings, expect_no_foreign, expect_no_format, names_position,
+};
 use crate::commands::join::expect_fast;
 use crate::interrupt;
 use crate::jobs::{self, Capacity, Common, Job};
@@ -35,10 +37,14 @@ fn answer(args: &PlanArgs) -> anyhow::Result<RunEnd> {
     let what = What::of(args)?;
     let wanted = &args.jobs;
     let is_run = wanted.run || wanted.makefile || wanted.snakefile || wanted.slurm;
-    if wanted.parts.is_some() && !is_run && !args.json {
-        let text =
-            "--parts makes jobs: --json, --makefile, --snakefile, --slurm or --run says for whom";
-        return Err(Misuse(text.to_owned()).into());
+    let of_jobs = [("--parts", wanted.parts.is_some()), ("--verify", wanted.verify.is_some())];
+    let of_jobs = of_jobs.into_iter().find(|&(_, is_given)| is_given && !is_run && !args.json);
+    if let Some((option, _)) = of_jobs {
+        let text = "makes jobs: --json, --makefile, --snakefile, --slurm or --run says for whom";
+        return Err(Misuse(format!("{option} {text}")).into());
+    }
+    if let Some(option) = args.work.of_one_process() {
+        return Err(Misuse(format!("{option} is for what a process makes itself")).into());
     }
 
     if let Some(folder) = args.folder.given().filter(|folder| is_run && is_address(folder)) {
@@ -95,9 +101,10 @@ impl What {
             expect_no_format(args.jobs.format, args.jobs.streams, Formatless::ControlFiles)?;
             let options = args.work.options(args.folder.given().map(Path::to_owned))?;
             let targets = args.what.iter().map(|file| Target::ControlFile(file.into())).collect();
-            let options = options.read_with(args.foreign.options());
+            let options = options.read_with(args.foreign.options()?);
             return Ok(What { position: None, targets, options });
         }
+        expect_no_foreign(&args.foreign)?;
         let options = args.work.options(Some(args.folder.path()?))?;
         if names_position(&args.what) {
             expect_no_parts(args)?;

@@ -6,7 +6,7 @@ mod histogram;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use hoffman::{AsPosition as _, HeatMap, Square, Table};
+use hoffman::{AsPosition as _, HeatMap, Square, SquareHeat, Table};
 
 use crate::RunEnd;
 use crate::args::PlotArgs;
@@ -52,5 +52,8 @@ fn position(args: &PlotArgs, fen: &str, square: Square) -> anyhow::Result<String
     let position = fen.as_position(tables.variant())?.into_owned();
     let map = HeatMap::of(&position, square, |position| tables.value(position));
     let map = map.with_context(|| format!("no man stands on {square}"))?;
+    if !map.squares.iter().any(|(_, heat)| matches!(heat, SquareHeat::Value(_))) {
+        bail!("no table at hand tells the value of any square");
+    }
     Ok(heat::draw(&position, &map))
 }

@@ -16,7 +16,7 @@ use crate::RunEnd;
 use crate::args::{SolveArgs, expect_folders};
 use crate::commands::explain::{self, ShownExplanation};
 use crate::commands::write_control::ControlFiles;
-use crate::output::{note, print, print_line, write_picture};
+use crate::output::{Misuse, note, print, print_line, write_picture};
 
 /// How often the state of a proof is told on a terminal, and elsewhere.
 const SHOWN_EVERY: Duration = Duration::from_secs(1);
@@ -24,6 +24,7 @@ const LOGGED_EVERY: Duration = Duration::from_secs(15);
 
 /// Answers a position.
 pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<RunEnd> {
+    expect_different_files(args)?;
     let fen = args.fen.join(" ");
     let is_asked = args.outcome
         || args.certificate.is_some()
@@ -38,6 +39,24 @@ pub(crate) fn run(args: &SolveArgs) -> anyhow::Result<RunEnd> {
     } else {
         tabulate(args, &fen)
     }
+}
+
+/// Refuses to write one file over another one.
+fn expect_different_files(args: &SolveArgs) -> anyhow::Result<()> {
+    let files = [
+        ("--status", &args.work.status),
+        ("--resume", &args.resume),
+        ("--certificate", &args.certificate),
+        ("--picture", &args.picture),
+    ];
+    for (at, (option, file)) in files.iter().enumerate() {
+        let same = files[..at].iter().find(|(_, other)| file.is_some() && other == file);
+        if let (Some((other, _)), Some(file)) = (same, file) {
+            let file = file.display();
+            return Err(Misuse(format!("{other} and {option} name the same file {file}")).into());
+        }
+    }
+    Ok(())
 }
 
 /// Whether a position has more men than tables are made for, and none at hand has it.
@@ -182,7 +201,8 @@ fn prove(args: &SolveArgs, fen: &str) -> anyhow::Result<RunEnd> {
     if let Some(files) = &asked.files {
         files.write()?;
     }
-    Ok(RunEnd::of(proved.is_decided()))
+    let is_certified = args.certificate.is_none() || proved.certificate == Certification::Written;
+    Ok(RunEnd::of(proved.is_decided() && is_certified))
 }
 
 /// Draws the squares of an explanation, or says why there is none.

@@ -17,6 +17,10 @@ pub(crate) fn run(args: &SolvePartArgs) -> anyhow::Result<RunEnd> {
         let text = "parts are solved by sweeps, whatever does not fit into memory";
         return Err(Misuse(text.to_owned()).into());
     }
+    if args.work.compress.is_some() {
+        let text = "--compress is for tables, and a part is none yet";
+        return Err(Misuse(text.to_owned()).into());
+    }
     interrupt::end_with_try_again();
     judge(solve(args))
 }

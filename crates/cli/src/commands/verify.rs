@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use hoffman::process::is_folder;
-use hoffman::{Event, ReadOptions, Verified, VerifyOptions, VerifyReport};
+use hoffman::{Event, ReadOptions, Table, Verified, VerifyOptions, VerifyReport};
 
 use crate::RunEnd;
-use crate::args::{VerifyArgs, expect_folders};
+use crate::args::VerifyArgs;
 use crate::commands::tables;
 use crate::output::{Misuse, complain, note, print_line, say};
 use crate::progress::Bar;
@@ -26,7 +26,6 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<RunEnd> {
     let folder = args.at_hand.folder()?;
     let sample = args.sample.map(std::num::NonZeroU64::get);
     let reading = &hoffman::sharing(args.at_hand.reading()?);
-    expect_folders(reading.syzygy_folders())?;
     let request = VerifyRequest { sample, reading, folder };
     if let Some(report) = &args.report {
         return once(args, report, &request);
@@ -133,16 +132,21 @@ fn check_of_many(
     Ok(table.verify(&request.options(), &mut tell)?)
 }
 
+const OF_ONE: &str = "a report is of one table";
+
 /// Verifies a table unless that was done, and keeps what was found.
 fn once(args: &VerifyArgs, report: &Path, request: &VerifyRequest<'_>) -> anyhow::Result<RunEnd> {
-    let [table] = args.tables.as_slice() else {
-        return Err(Misuse("a report is of one table".to_owned()).into());
-    };
+    let [table] = args.tables.as_slice() else { return Err(Misuse(OF_ONE.to_owned()).into()) };
+    if is_folder(table) {
+        return Err(Misuse(OF_ONE.to_owned()).into());
+    }
+    let table = &Table::find(table, request.folder.as_deref())?;
     let bar = Bar::new("indices");
     let options = request.options();
     let how = (request.reading.clone(), &options);
     match hoffman::verify_once(table, report, how, &mut |event| bar.tell(event)) {
-        Ok(Verified::Kept) => print_line(&format!("{}: verified before", table.display()))?,
+        Ok(Verified::Kept(found)) if args.json => print_line(&found.to_string())?,
+        Ok(Verified::Kept(_)) => print_line(&format!("{}: verified before", table.display()))?,
         Ok(Verified::Found(found)) => {
             let json = || serde_json::to_string(&found);
             print_line(&if args.json { json()? } else { found.to_string() })?;

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use crate::common::{KQK, SharedFolder, copy_into, copy_of, kpkp, names, run, run_with, unpacked};
+use crate::common::{
+    KQK, SharedFolder, copy_into, copy_of, kpkp, names, run, run_with, succeeds, unpacked,
+};
 
 /// The endings of the folders: an en passant capture leads from one of them into a smaller one.
 const ENDINGS: &str = "KPvKP KRvKN";
@@ -319,4 +321,51 @@ fn a_capture_en_passant_that_leads_nowhere_is_said() {
     assert_eq!(written.code, 0);
     assert!(written.err.contains("alone.hbf: the entries are stored by index: some of its positions need the table of KPvK"), "{}", written.err);
     run(folder.path(), "convert alone.hbf -o kpkp.htb").good();
+}
+
+/// Of two files of one name the one that has what is asked for is taken.
+#[test]
+fn outcomes_alone_do_not_hide_distances() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    succeeds(folder, "build KRvKN --dir .");
+    fs::remove_file(folder.join("krkn.hbf")).unwrap();
+    succeeds(folder, "convert krk.hbf --format basic -o krk.htb");
+    for is_damaged in [false, true] {
+        if is_damaged {
+            let bytes = fs::read(folder.join("krk.htb")).unwrap();
+            fs::write(folder.join("krk.htb"), &bytes[..bytes.len() / 2]).unwrap();
+        }
+        let counted = succeeds(folder, "stats KRvK --dir .").out;
+        assert!(counted.contains("16 moves"), "{counted}");
+        for line in ["plot KRvK -o krk.svg", "list KRvK --longest 1", "verify KRvK"] {
+            succeeds(folder, &format!("{line} --dir ."));
+        }
+        let position = "8/8/8/8/8/2k5/8/K6R w - - 0 1";
+        let solved = run_with(folder, &["solve", position, "--dir", "."], "");
+        assert_eq!(solved.code, 0, "{}", solved.err);
+        succeeds(folder, "build --only KRvKN --dir . --format hbf");
+        fs::remove_file(folder.join("krkn.hbf")).unwrap();
+        succeeds(folder, "build KRvKN --dir .");
+        fs::remove_file(folder.join("krkn.hbf")).unwrap();
+    }
+}
+
+/// A file leans on tables that lie in the folder of tables, not beside it.
+#[test]
+fn tables_behind_may_be_in_the_folder() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    succeeds(folder, "build KRvKN --dir b");
+    fs::create_dir(folder.join("a")).unwrap();
+    fs::rename(folder.join("b/krkn.hbf"), folder.join("a/krkn.hbf")).unwrap();
+    let position = "8/8/4k3/8/2R5/8/3n4/1K6 w - - 0 1";
+    for named in [&["--table", "a/krkn.hbf", "--dir", "b"][..], &["--dir", "a", "--dir", "b"]] {
+        let answer = run_with(folder, &[&["probe", position], named].concat(), "");
+        answer.good();
+        assert!(!answer.out.contains("Missing") && answer.out.contains("Draw"), "{}", answer.out);
+    }
+    for line in ["verify", "stats", "list --longest 3"] {
+        succeeds(folder, &format!("{line} a/krkn.hbf --dir b"));
+    }
 }

@@ -220,6 +220,14 @@ fn parts_that_are_named_may_overlap_and_lie_anywhere() {
     let whole = fs::read(folder.join("whole/kpk.htb")).unwrap();
     assert!(fs::read(folder.join("new/a.htb")).unwrap() == whole);
 
+    // The ending alone says where its parts are.
+    fs::copy(folder.join("other/first.htb"), folder.join("t/kpk-a2+.htb")).unwrap();
+    for (named, dir) in [("new/c.htb", "--dir t"), ("t/any.htb", "")] {
+        succeeds(folder, &format!("join KPvK {dir} -o {named} --reproducible"));
+        assert!(fs::read(folder.join(named)).unwrap() == whole, "{named}");
+    }
+    fs::remove_file(folder.join("t/kpk-a2+.htb")).unwrap();
+
     let overlapping = format!("join t/kpk-a6+d6+.htb {parts} -o new/b.htb --reproducible");
     succeeds(folder, &overlapping);
     assert_eq!(succeeds(folder, &overlapping).out, "new/b.htb: kept\n");

@@ -61,6 +61,8 @@ fn a_part_of_the_disk_is_left_to_others() {
     for line in [
         "build --format htb KRvK --dir t --memory 64M --keep-free 9000000G",
         "-g -P 64 --keep-free 9000000G krk.xml",
+        "build KRvK --dir t --keep-free 9000000G",
+        "-g --keep-free 9000000G krk.xml",
     ] {
         let said = refused(&run(folder.path(), line));
         assert!(said.contains("are kept free for others (--keep-free)"), "{line}: {said}");

@@ -442,6 +442,38 @@ fn tables_with_prunes_claim_nothing_that_they_do_not_prove() {
     assert!(!first.contains(" dm ") && first.contains("by the rules of the table: "), "{first}");
 }
 
+/// Behind a move the tables answer that a table with prunes names, whatever others there are.
+#[test]
+fn lines_go_on_in_the_futurebases_that_are_named() {
+    let folder = TempDir::new().unwrap();
+    for name in ["kk.htb", "kqk.htb", "krk.htb", "kbk.htb", "knk.htb"] {
+        fs::copy(tables().join(name), folder.path().join(name)).unwrap();
+    }
+    let control = |name: &str, man: &str, more: &str| {
+        let text = format!(
+            "<tablebase><prune-enable color=\"black\" type=\"discard\"/><dtm/>
+            <piece color=\"white\" type=\"king\"/><piece color=\"black\" type=\"king\"/>
+            <piece color=\"white\" {man}/>{more}<output filename=\"{name}.htb\"/></tablebase>"
+        );
+        fs::write(folder.path().join(format!("{name}.xml")), text).unwrap();
+        let built = run(folder.path(), &format!("build {name}.xml --dir ."));
+        assert_eq!(built.code, 0, "{}", built.err);
+    };
+    control("queen", "type=\"queen\"", "<prune color=\"black\" move=\"KxQ\" type=\"discard\"/>");
+    let behind = ["queen", "krk", "kbk", "knk", "kk"];
+    let behind = behind.map(|name| format!("<futurebase filename=\"{name}.htb\"/>")).concat();
+    control("pawn", "type=\"pawn\" location=\"b6 b7\"", &behind);
+
+    let listed = run(folder.path(), "list pawn.htb --unique-line=fastest --json");
+    assert_eq!(listed.code, 0, "{}", listed.err);
+    let found = lines(&listed.out);
+    assert!(found.len() > 2_000, "{}", found.len());
+    for line in found.iter().filter(|line| line["line"].is_array()) {
+        let moves = line["line"].as_array().unwrap().len() as u64;
+        assert_eq!(line["said"]["plies"].as_i64().map(i64::unsigned_abs), Some(moves), "{line}");
+    }
+}
+
 #[test]
 fn questions_without_an_answer_are_refused() {
     let folder = TempDir::new().unwrap();
@@ -453,6 +485,8 @@ fn questions_without_an_answer_are_refused() {
     };
     refused("list basic.htb --longest 3", 1, &["basic.htb", "no distances"]);
     refused("list basic.htb --unique-line", 1, &["basic.htb", "distances to mate"]);
+    let told = run(folder.path(), "list basic.htb --zugzwang white --count");
+    assert!(told.code == 0 && told.err.contains("it tells outcomes alone"), "{}", told.err);
     refused("list nothing.htb", 1, &["nothing.htb"]);
     refused("list krk.htb --zugzwang white --to-move black", 1, &["zugzwang is the one to move"]);
     for line in [

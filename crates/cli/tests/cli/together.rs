@@ -88,6 +88,12 @@ fn an_ending_solved_by_three_processes_is_the_same_file() {
     assert_eq!(kept, "t/krkn.parts/2-of-3.values: kept\n");
     assert_eq!(succeeds(folder, "join KRvKN --dir t").out, "t/krkn.hbf: kept\n");
 
+    // Under another name, elsewhere and in the folder.
+    for (named, dir) in [("else/any.hbf", "--dir t"), ("t/any.hbf", "")] {
+        succeeds(folder, &format!("join KRvKN {dir} -o {named} --reproducible"));
+        assert!(fs::read(folder.join(named)).unwrap() == whole, "{named}");
+    }
+
     // In the other container, and in little memory.
     let line = "join KRvKN --dir t --format htb --reproducible --memory 64M";
     succeeds(folder, line);
@@ -186,10 +192,14 @@ fn files_of_others_and_damaged_ones_are_named() {
     let right = fs::read(&values).unwrap();
     let mut wrong = right.clone();
     wrong[right.len() / 2] ^= 1;
-    fs::write(&values, &wrong).unwrap();
     let why = "t/kqk.parts/2-of-2.values: is damaged";
-    run(folder, "join KQvK --dir t").refused(1, &["t/kqk.hbf cannot be made", why]);
-    run(folder, "solve-part KQvK --part 2/2 --dir t").refused(1, &[why]);
+    // What is last in a file that was cut is no place that a file can have.
+    let cut = (right.len() / 2..right.len()).find(|&cut| right[cut - 1] > 127).unwrap();
+    for bytes in [&wrong, &right[..cut]] {
+        fs::write(&values, bytes).unwrap();
+        run(folder, "join KQvK --dir t").refused(1, &["t/kqk.hbf cannot be made", why]);
+        run(folder, "solve-part KQvK --part 2/2 --dir t").refused(1, &[why]);
+    }
     fs::remove_file(&values).unwrap();
     run(folder, "join KQvK --dir t").refused(3, &["t/kqk.parts/2-of-2.values is not there"]);
     fs::write(&values, right).unwrap();

@@ -139,6 +139,26 @@ fn wrong_tables_get_no_report() {
     assert!(!report.exists(), "a report of a wrong table");
 }
 
+/// Another comparison, or other tables behind this one, are not what the report is of.
+#[test]
+fn a_report_tells_against_what_it_was_made() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    succeeds(folder, "build --format htb KRvK --dir t");
+    fs::create_dir(folder.join("syzygy")).unwrap();
+    let line = |how: &str| format!("verify KRvK --dir t --report r.json {how}");
+    let verify = |how: &str| succeeds(folder, &line(how));
+    assert!(verify("").out.contains(": ok, "));
+    assert_eq!(verify("").out, "t/krk.htb: verified before\n");
+    assert_eq!(verify("--json").json(), json(&folder.join("r.json"))["found"]);
+
+    assert!(!run(folder, &line("-S syzygy")).out.contains("before"));
+    assert!(verify("").out.contains("before"));
+    falsify(&folder.join("t/kk.htb"));
+    let found = run(folder, &line(""));
+    assert!(!found.out.contains("before"), "{}", found.out);
+}
+
 #[test]
 fn what_cannot_be_verified_is_told() {
     let folder = TempDir::new().unwrap();
@@ -146,8 +166,10 @@ fn what_cannot_be_verified_is_told() {
     let early = run(folder, "verify t/krk.htb --report krk.json");
     assert_eq!((early.code, early.out.as_str()), (3, ""), "{}", early.err);
     assert!(early.err.contains("t/krk.htb cannot be verified: it is not there"), "{}", early.err);
-    let several = run(folder, "verify a.htb b.htb --report krk.json");
-    assert_eq!((several.code, several.out.as_str()), (2, ""), "{}", several.err);
+    for tables in ["a.htb b.htb", "."] {
+        let several = run(folder, &format!("verify {tables} --report krk.json"));
+        assert_eq!((several.code, several.out.as_str()), (2, ""), "{}", several.err);
+    }
     // What is no report says nothing, and is replaced.
     succeeds(folder, "build --format htb KRvK --dir .");
     fs::write(folder.join("krk.json"), "{\"sample\": null}").unwrap();

@@ -9,7 +9,7 @@ use super::candidates::Scan;
 use super::seen::SeenPlace;
 use super::{ListError, UniqueLine};
 use crate::collection::table_name;
-use crate::lines::{Known, assess, assess_move};
+use crate::lines::{Known, assess_move};
 use crate::moves::Move;
 use crate::open_table::outcomes_of;
 use crate::position::Position;
@@ -22,6 +22,8 @@ struct LineStep {
     outcomes: Option<OutcomeBounds>,
     /// The value of the position before the move, if it is played.
     value: Option<Value>,
+    /// Who answers for the position behind the move, by the rules of a table with prunes.
+    known: Option<Known>,
 }
 
 impl LineStep {
@@ -67,7 +69,7 @@ impl Scan<'_> {
         let Some(value) = known.distance() else { return Ok(None) };
         let Some(winner) = value.winner(known.turn) else { return Ok(None) };
         let search = LineSearch { scan: self, known, winner, how };
-        if !search.is_unique(position, value)? {
+        if !search.is_unique((position, known), value)? {
             return Ok(None);
         }
         if shown { search.line(position, value).map(Some) } else { Ok(Some(Vec::new())) }
@@ -88,7 +90,7 @@ impl Scan<'_> {
         let value = self.value_of(&after)?;
         let outcomes = outcomes_of(value, after.turn);
         let value = Table::exact(value).and_then(Value::negate);
-        Ok(Some(LineStep { m, after, outcomes, value }))
+        Ok(Some(LineStep { m, after, outcomes, value, known: None }))
     }
 
     /// The same by the rules of a table with prunes.
@@ -113,7 +115,8 @@ impl Scan<'_> {
         if let Some(table) = option.missing {
             return Err(ListError::Missing { table });
         }
-        Ok(Some(LineStep { m, after: option.after, outcomes, value }))
+        let known = Some(option.known);
+        Ok(Some(LineStep { m, after: option.after, outcomes, value, known }))
     }
 
     /// What a table of chess says of a position behind a move: this one, from memory, or another;
@@ -137,17 +140,20 @@ struct LineSearch<'s> {
     how: UniqueLine,
 }
 
+/// A position, and who answers for it.
+type Answered<'a> = (&'a Position, &'a Known);
+
 impl LineSearch<'_> {
     /// Whether there is a line from a position of that value on.
-    fn is_unique(&self, position: &Position, value: Value) -> Result<bool, ListError> {
-        if is_end(position, value) {
+    fn is_unique(&self, answered: Answered<'_>, value: Value) -> Result<bool, ListError> {
+        if is_end(answered.0, value) {
             return Ok(true);
         }
-        let place = SeenPlace::new(self.scan, position);
+        let place = SeenPlace::new(self.scan, answered.0);
         if let Some(found) = place.get() {
             return Ok(found);
         }
-        let found = self.next(position, value)?.is_some();
+        let found = self.next(answered, value)?.is_some();
         place.set(found);
         Ok(found)
     }
@@ -155,44 +161,54 @@ impl LineSearch<'_> {
     /// The first step of such a line, and the value behind it; none if there is none.
     fn next(
         &self,
-        position: &Position,
+        answered: Answered<'_>,
         value: Value,
     ) -> Result<Option<(LineStep, Value)>, ListError> {
+        let (position, known) = answered;
         if position.turn == self.winner {
-            let Some(step) = self.only_win(position, value)? else { return Ok(None) };
+            let Some(step) = self.only_win(answered, value)? else { return Ok(None) };
             let after = Value::Loss(moves_of(value).saturating_sub(1));
-            return Ok(self.is_unique(&step.after, after)?.then_some((step, after)));
+            return Ok(self.goes_on(&step, after)?.then_some((step, after)));
         }
         let after = Value::Win(moves_of(value));
         for m in position.legal_moves(self.scan.variant()) {
-            let Some(step) = self.step(position, m)?.filter(|s| s.value == Some(value)) else {
-                continue;
-            };
-            if self.is_unique(&step.after, after)? {
+            let step = self.scan.step(position, known, m)?;
+            let Some(step) = step.filter(|step| step.value == Some(value)) else { continue };
+            if self.goes_on(&step, after)? {
                 return Ok(Some((step, after)));
             }
         }
         Ok(None)
     }
 
+    /// Whether there is a line behind a step.
+    fn goes_on(&self, step: &LineStep, value: Value) -> Result<bool, ListError> {
+        self.is_unique((&step.after, step.known.as_ref().unwrap_or(self.known)), value)
+    }
+
     /// The line from a position that has one.
     fn line(&self, position: &Position, value: Value) -> Result<Vec<Move>, ListError> {
         let mut line = Vec::new();
-        let (mut position, mut value) = (position.clone(), value);
+        let (mut position, mut known, mut value) = (position.clone(), None, value);
         while !is_end(&position, value) {
-            let Some((step, after)) = self.next(&position, value)? else { break };
+            let answered = (&position, known.as_ref().unwrap_or(self.known));
+            let Some((step, after)) = self.next(answered, value)? else { break };
             line.push(step.m);
-            (position, value) = (step.after, after);
+            (position, known, value) = (step.after, step.known, after);
         }
         Ok(line)
     }
 
     /// The only move that wins, or wins soonest.
-    fn only_win(&self, position: &Position, value: Value) -> Result<Option<LineStep>, ListError> {
+    fn only_win(
+        &self,
+        (position, known): Answered<'_>,
+        value: Value,
+    ) -> Result<Option<LineStep>, ListError> {
         let outcome = Outcome::won_by(self.winner);
         let mut only: Option<LineStep> = None;
         for m in position.legal_moves(self.scan.variant()) {
-            let Some(step) = self.step(position, m)? else { continue };
+            let Some(step) = self.scan.step(position, known, m)? else { continue };
             let counts = match self.how {
                 UniqueLine::Winning => step.keeps(outcome),
                 UniqueLine::Fastest => step.value == Some(value),
@@ -202,16 +218,6 @@ impl LineSearch<'_> {
             }
         }
         Ok(only.filter(|step| step.value == Some(value)))
-    }
-
-    /// What a move leads to, by the rules of the table that answers.
-    fn step(&self, position: &Position, m: Move) -> Result<Option<LineStep>, ListError> {
-        let plain = self.known.hit.as_ref().is_some_and(|hit| hit.member.is_plain());
-        if plain {
-            return self.scan.step(position, self.known, m);
-        }
-        let known = assess(self.scan.collection(), position)?;
-        self.scan.step(position, &known, m)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hoffman_board::{Color, Material, Role, Variant};
 use hoffman_store::{files, has_wildcards, is_address, is_like, may_be_file, named_in};
-use hoffman_table::blocks::{has_suffix, is_table, names_of, twin};
+use hoffman_table::blocks::{is_hidden, is_table, names_of, of_name};
 use hoffman_table::foreign::{ForeignKind, ForeignOptions, syzygy};
 use hoffman_table::htb::SourceOptions;
 use hoffman_table::{ForeignError, Table, TableError, TableProblem};
@@ -239,11 +239,7 @@ fn lying_in(folder: &Path, named: &Path) -> Vec<PathBuf> {
     let alone = named.file_name().map_or(named, Path::new);
     let pattern = alone.to_string_lossy();
     if !has_wildcards(&pattern) {
-        return named_in(folder, named)
-            .flat_map(|path| names_of(&path))
-            .find(|path| may_be_file(&*files(), path))
-            .into_iter()
-            .collect();
+        return named_in(folder, named).find_map(|path| file_of_name(&path)).into_iter().collect();
     }
     let mut found = files_in(folder);
     found.retain(|path| {
@@ -262,10 +258,9 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> =
         names.map(|name| listed.join(name)).filter(|path| is_table(path)).collect();
     found.sort();
-    // Of the same table in both containers the `.htb` counts.
     let all = found.clone();
-    found
-        .retain(|path| !has_suffix(path) || twin(path).is_none_or(|packed| !all.contains(&packed)));
+    let is_listed = |path: &Path| all.iter().any(|listed| listed == path);
+    found.retain(|path| !is_hidden(path, &SourceOptions::default(), is_listed));
     found
 }
 
@@ -273,7 +268,13 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
 fn file_of(ending: &Material, folders: &[PathBuf]) -> Option<PathBuf> {
     let stems = [ending.stem(), ending.to_string().to_lowercase()];
     let names = folders.iter().flat_map(|f| stems.iter().map(|s| f.join(format!("{s}.htb"))));
-    names.flat_map(|name| names_of(&name)).find(|path| may_be_file(&*files(), path))
+    let mut found = names.filter_map(|name| file_of_name(&name));
+    found.next()
+}
+
+/// The table of a name, in either container.
+fn file_of_name(path: &Path) -> Option<PathBuf> {
+    of_name(path, &SourceOptions::default(), |path| may_be_file(&*files(), path))
 }
 
 /// The parts of an ending in a folder, sorted by name.

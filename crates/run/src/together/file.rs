@@ -182,13 +182,15 @@ impl ShareFile {
     /// The contents of a section at a place, of that length if it is known.
     fn section(&mut self, tag: Tag, at: u64, len: Option<u64>) -> Result<Vec<u8>, UnfitFile> {
         let mut head = [0; HEAD];
+        let behind = at.checked_add(HEAD as u64);
+        let room = behind.and_then(|behind| self.file.byte_len().ok()?.checked_sub(behind));
+        let room = room.ok_or_else(UnfitFile::damaged)?;
         if !fill(&*self.file, &mut head, at)? {
             return Err(UnfitFile::damaged());
         }
         let [t0, t1, t2, t3, size @ .., c0, c1, c2, c3] = head;
         let size = u64::from_le_bytes(size);
         let is_expected = [t0, t1, t2, t3] == tag && len.is_none_or(|len| len == size);
-        let room = self.file.byte_len()?.saturating_sub(at.saturating_add(HEAD as u64));
         if !is_expected || size > MAX_SECTION.min(room) {
             return Err(UnfitFile::damaged());
         }

@@ -30,7 +30,7 @@ type Opened = Mutex<HashMap<(Material, bool), Option<Arc<Table>>>>;
 /// What was opened for a table that others are behind, until that one is closed.
 pub(crate) type Family = Weak<Opened>;
 
-/// Tables of one folder, opened when they are needed first.
+/// Tables of the folder of a file, or of others that were named, opened when they are needed first.
 #[derive(Debug)]
 pub(super) struct TablesBehind {
     folder: PathBuf,
@@ -158,8 +158,10 @@ impl TablesBehind {
     }
 
     fn open(&self, material: &Material, family: &Family) -> Option<Arc<Table>> {
-        names(material).into_iter().find_map(|name| {
-            let path = self.folder.join(name);
+        let folders = || std::iter::once(&self.folder).chain(&self.options.behind);
+        let names = names(material);
+        let mut paths = folders().flat_map(|folder| names.iter().map(|name| folder.join(name)));
+        paths.find_map(|path| {
             if !is_file(&*self.options.storage, &path) {
                 return None;
             }

@@ -50,8 +50,7 @@ pub fn has_suffix(path: &Path) -> bool {
 /// The same table in the other container: `krk.hbf` of `krk.htb`, and the other way round; none of
 /// a name that ends otherwise.
 ///
-/// Wherever a table is looked for by its name it may have either; if both are there the `.htb`
-/// counts.
+/// Wherever a table is looked for by its name it may have either; see [`of_name`].
 pub fn twin(path: &Path) -> Option<PathBuf> {
     match path.extension()?.to_str()? {
         "htb" => Some(path.with_extension(SUFFIX)),
@@ -66,6 +65,34 @@ pub fn names_of(path: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     // Of two names the `.htb` comes first.
     names.sort_by_key(|name| has_suffix(name));
     names.into_iter()
+}
+
+/// The file of a table of a name, in either container, among those that are there. If both are, it
+/// is one that is intact and tells distances, else one that is intact, else the `.htb`.
+pub fn of_name(
+    path: &Path,
+    options: &SourceOptions,
+    is_there: impl Fn(&Path) -> bool,
+) -> Option<PathBuf> {
+    let mut there: Vec<PathBuf> = names_of(path).filter(|path| is_there(path)).collect();
+    if there.len() < 2 {
+        return there.pop();
+    }
+    let rank = |path: &PathBuf| {
+        let opened = Table::open(path, options.clone());
+        match opened.and_then(|mut table| table.check_length().map(|()| table)) {
+            Ok(table) => u8::from(!table.codec().format().has_distance()),
+            Err(_) => 2,
+        }
+    };
+    there.into_iter().min_by_key(rank)
+}
+
+/// Of a table that is in a list in both containers, whether this file is the other one than that
+/// of its name ([`of_name`]).
+pub fn is_hidden(path: &Path, options: &SourceOptions, listed: impl Fn(&Path) -> bool) -> bool {
+    let is_twice = twin(path).is_some_and(|twin| listed(&twin));
+    is_twice && of_name(path, options, listed).is_some_and(|chosen| chosen != path)
 }
 
 /// Whether a name is that of a table of ours, in either container.

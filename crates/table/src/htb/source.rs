@@ -1,7 +1,7 @@
 //! Reading a container: any offset of the uncompressed stream, from any thread.
 
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -89,6 +89,8 @@ pub struct SourceOptions {
     pub limit: u64,
     /// Asked between blocks where many of them are read.
     pub stop: Stop,
+    /// Where the tables are looked for that a block file leans on, if they are not beside it.
+    pub behind: Vec<PathBuf>,
     /// Where the values of tables that others lean on are kept for further ones, if anywhere.
     #[cfg(feature = "bulk")]
     pub values: Option<Arc<crate::shared::SharedValues>>,
@@ -105,6 +107,7 @@ impl Default for SourceOptions {
             whole_limit: 3 << 29,
             limit: u64::MAX,
             stop: Stop::default(),
+            behind: Vec::new(),
             #[cfg(feature = "bulk")]
             values: None,
         }
