@@ -178,6 +178,9 @@ impl From<ConvertError> for Error {
     fn from(error: ConvertError) -> Error {
         match error {
             ConvertError::Table(error) => Error::from(error),
+            ConvertError::Write(error) if error.is_stopped() => {
+                Error::Cancelled { goes_on: false, checkpoint: None }
+            }
             other => Error::Convert(Arc::new(other)),
         }
     }

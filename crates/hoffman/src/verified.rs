@@ -43,14 +43,14 @@ pub fn verify_once(
     let sum = Sum::of_input(table)?;
     let table = Table::open(table, reading)?;
     let smaller = table.smaller(options)?;
-    let extent = Extent::of(&sum, &smaller, options)?;
-    if let Some(found) = extent.kept(report) {
+    let verification = Verification::of(&sum, &smaller, options)?;
+    if let Some(found) = verification.kept(report) {
         return Ok(Verified::Kept(found));
     }
 
     let found = table.verify_against(&smaller, options, progress)?;
     if found.ok {
-        write_json(report, &extent.to_json(&found))?;
+        write_json(report, &verification.to_json(&found))?;
     } else if is_file(&*files(), report) {
         files().remove(report).map_err(|error| failed("remove", report, &error))?;
     }
@@ -58,7 +58,7 @@ pub fn verify_once(
 }
 
 /// What is verified, how far, and against what.
-struct Extent<'a> {
+struct Verification<'a> {
     table: &'a Sum,
     sample: Option<u64>,
     /// The tables behind captures and promotions: their names, and a digest of their content.
@@ -66,12 +66,12 @@ struct Extent<'a> {
     syzygy: Vec<Value>,
 }
 
-impl Extent<'_> {
+impl Verification<'_> {
     fn of<'a>(
         table: &'a Sum,
         smaller: &Smaller,
         options: &VerifyOptions,
-    ) -> Result<Extent<'a>, Error> {
+    ) -> Result<Verification<'a>, Error> {
         let against = smaller.tables().iter().map(|table| {
             let name = table.path().file_name().unwrap_or_default().to_string_lossy();
             let digest = match table.fingerprint() {
@@ -81,7 +81,7 @@ impl Extent<'_> {
             Ok(json!({ "file": name, "digest": digest }))
         });
         let syzygy = options.syzygy.iter().map(|folder| folder.to_string_lossy().into());
-        Ok(Extent {
+        Ok(Verification {
             table,
             sample: options.sample,
             against: against.collect::<Result<_, Error>>()?,

@@ -290,6 +290,7 @@ fn count(table: &Table) -> Result<TableTally, TableError> {
     let (mut now, mut next) = (Vec::new(), Vec::new());
     read(0, &mut now)?;
     while start < size {
+        table.check_stop()?;
         let after = start + now.len() as u64;
         let (tally, done) =
             rayon::join(|| count_chunk(&counter, start, &now), || read(after, &mut next));

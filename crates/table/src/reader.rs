@@ -17,6 +17,7 @@ use crate::htb::{GzipSource, HtbError, SourceOptions, salvaged_start};
 use crate::index::{IndexError, IndexParams, IndexSpace, PawnStructure, PawnStructures};
 use crate::packed::PackedFile;
 use crate::source::{Entries, Shape};
+use crate::stop::Stop;
 
 /// The longest XML prefix that is read, in bytes.
 pub(crate) const MAX_PREFIX: usize = 16 << 20;
@@ -133,6 +134,8 @@ pub struct Table {
     pawn_structures: Option<PawnStructures>,
     pub(crate) entries: Box<dyn Entries>,
     notices: Vec<String>,
+    /// What ends work on all of it.
+    stop: Stop,
 }
 
 impl Table {
@@ -155,10 +158,31 @@ impl Table {
     ) -> Result<Table, TableProblem> {
         let reading = |action| move |source| HtbError::Io { action, source };
         let file = options.storage.open(path).map_err(reading("cannot open the table"))?;
-        if blocks::is_of_blocks(&*file).map_err(reading("cannot read the table"))? {
-            return blocks::open(path, (file, family), options);
+        let stop = options.stop.clone();
+        let table = if blocks::is_of_blocks(&*file).map_err(reading("cannot read the table"))? {
+            blocks::open(path, (file, family), options)?
+        } else {
+            Table::from_source(path, GzipSource::new(Box::new(file), options)?)?
+        };
+        Ok(Table { stop, ..table })
+    }
+
+    /// What ends work on all of it.
+    #[cfg(feature = "bulk")]
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
+    /// An error if the caller asked to stop ([`SourceOptions::stop`]).
+    ///
+    /// # Errors
+    ///
+    /// That ([`TableError::is_stopped`]).
+    pub fn check_stop(&self) -> Result<(), TableError> {
+        if self.stop.is_requested() {
+            return Err(self.error(TableProblem::Container(HtbError::Stopped)));
         }
-        Table::from_source(path, GzipSource::new(Box::new(file), options)?)
+        Ok(())
     }
 
     /// The header of a file that cannot be opened as a table, if it can be read: it tells what the
@@ -219,6 +243,7 @@ impl Table {
             control,
             shape,
             pawn_structures,
+            stop: Stop::default(),
         })
     }
 

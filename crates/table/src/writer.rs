@@ -66,6 +66,13 @@ pub struct WriteError {
     pub problem: WriteProblem,
 }
 
+impl WriteError {
+    /// Whether the caller asked to stop.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self.problem, WriteProblem::Stopped)
+    }
+}
+
 /// What goes wrong when a table is written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 use hoffman::shakmaty::fen::Fen;
 use hoffman::shakmaty::{CastlingMode, Chess};
 use hoffman::{
-    Bound, Cancel, Change, Color, Event, Judged, ListOptions, ListProgress, ListQuery,
-    ListedPosition, OpenOptions, Options, Plies, Position, ProbeError, ReadOptions, Role, Square,
-    Table, TableEntry, Tablebase, Target, UniqueLine, Value, Variant, Verdict, VerifyOptions,
-    WantedResult, Wdl, ZugzwangOf,
+    Bound, Cancel, Change, Color, ConvertOptions, Event, IndexType, Judged, ListOptions,
+    ListProgress, ListQuery, ListedPosition, OpenOptions, Options, Plies, Position, ProbeError,
+    ReadOptions, Role, Square, Table, TableEntry, Tablebase, Target, UniqueLine, Value, Variant,
+    Verdict, VerifyOptions, WantedResult, Wdl, ZugzwangOf,
 };
 use tempfile::TempDir;
 
@@ -307,6 +307,30 @@ fn reading_a_whole_table_can_be_stopped() {
     assert!(is_cancelled(table.stats().unwrap_err()));
     let listed = table.list(&ListQuery::default(), &ListOptions::default(), None);
     assert!(is_cancelled(listed.unwrap_err()));
+}
+
+/// What is counted or converted is left alone when it is asked to stop, in either container.
+#[test]
+fn counting_and_converting_can_be_stopped() {
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    hoffman::build(&["KQvK".parse().unwrap()], &Options::new(folder.path()), &mut |_| {}).unwrap();
+    let table = Table::open(at("kqk.hbf"), ReadOptions::new()).unwrap();
+    table.convert(at("kqk.htb"), &ConvertOptions::default(), &mut |_| {}).unwrap();
+
+    let (cancel, simple) = (Cancel::new(), Some(IndexType::Simple));
+    let reading = || cancel.reading(ReadOptions::new());
+    let tables = ["kqk.hbf", "kqk.htb"].map(|name| Table::open(at(name), reading()).unwrap());
+    cancel.cancel();
+    for table in &tables {
+        assert_eq!(table.stats().unwrap_err().code(), "cancelled");
+        for (target, index) in [("a.hbf", None), ("a.htb", None), ("b.htb", simple)] {
+            let options = ConvertOptions { index, ..ConvertOptions::default() };
+            let stopped = table.convert(at(target), &options, &mut |_| {});
+            assert_eq!(stopped.unwrap_err().code(), "cancelled", "{target}");
+            assert!(!at(target).exists(), "{target}");
+        }
+    }
 }
 
 #[test]

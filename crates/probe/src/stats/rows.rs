@@ -96,6 +96,10 @@ struct RowCounter<'a> {
 
 impl RowCounter<'_> {
     fn count(&self, row: &EntryRow<'_>, share: &mut Share) {
+        if share.failure.is_some() {
+            return;
+        }
+        share.failure = self.counter.orbits.table().check_stop().err();
         let (once, alone) = self.counter.orbits.counted(row);
         let legal = once & self.counter.orbits.legal(&row.place());
         if (legal | alone).is_empty() {

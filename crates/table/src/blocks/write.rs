@@ -48,17 +48,6 @@ impl Profile {
         !matches!(self, Profile::Fast)
     }
 
-    /// Rows of a tile of cells, of which a cold probe decodes half, and what models may ask. With
-    /// more of either files are smaller, and are read more slowly.
-    const fn shape(self) -> (u8, ModelTests) {
-        match self {
-            Profile::Fast => (4, ModelTests::Plain),
-            Profile::Small => (32, ModelTests::Plain),
-            Profile::Smallest => (32, ModelTests::All),
-            Profile::Paired => (16, ModelTests::All),
-        }
-    }
-
     /// The sides to move of a stream of values.
     const fn sides(self) -> Sides {
         match self {
@@ -118,7 +107,27 @@ impl CellStreams {
     /// Bytes of memory that the writer needs beside the values, for an ending of so many men with
     /// so many positions a side to move: for a model. They are made one after the other.
     pub fn memory(self, men: usize, positions: u64) -> u64 {
-        model_memory(men, positions.min(training(positions, self.profile) as u64))
+        model_memory(men, positions.min(self.training(positions) as u64))
+    }
+
+    /// Rows of a tile of cells, of which a cold probe decodes half, what models may ask, and the
+    /// most cells that one is made from. With more of either files are smaller; with more of the
+    /// first two they are read more slowly.
+    const fn shape(self) -> (u8, ModelTests, usize) {
+        match (self.profile, self.content) {
+            (Profile::Fast, _) => (4, ModelTests::Plain, 1_500_000),
+            (Profile::Small, _) => (32, ModelTests::Plain, 1_000_000),
+            (Profile::Smallest, _) => (32, ModelTests::All, 4_000_000),
+            (Profile::Paired, Content::Outcomes) => (16, ModelTests::All, 4_000_000),
+            (Profile::Paired, _) => (4, ModelTests::All, 16_000_000),
+        }
+    }
+
+    /// How many cells a model is made from: of small tables fewer, as it would take most of the
+    /// time there.
+    fn training(self, positions: u64) -> usize {
+        let (.., most) = self.shape();
+        (positions / 4).clamp(100_000, most as u64) as usize
     }
 }
 
@@ -324,7 +333,7 @@ impl CellFile<'_> {
             material.ok_or(EncodeError::Entries("the men of the table are no ending"))?;
         let CellStreams { profile, content } = self.streams;
         let sides = profile.sides();
-        let (rows, tests) = profile.shape();
+        let (rows, tests, _) = self.streams.shape();
         let (distances, outcomes) = match content {
             Content::Distances => (sides, Sides::Neither),
             Content::Both => (sides, sides),
@@ -337,21 +346,10 @@ impl CellFile<'_> {
             exits: profile.leans(),
             rows: if material.men().len() > 1 { rows } else { 1 },
             tests,
-            training: training(positions as u64, profile),
+            training: self.streams.training(positions as u64),
         };
         let texts = Texts { info: None, control: Some(self.header), pawns: None };
         write_ending(&material, source, &options, (texts, crew(&self.stop)), file.writer())?;
         Ok(())
     }
-}
-
-/// How many cells a model is made from: of small tables fewer, as it would take most of the time
-/// there.
-fn training(positions: u64, profile: Profile) -> usize {
-    let most = match profile {
-        Profile::Small => 1_000_000,
-        Profile::Fast => 1_500_000,
-        Profile::Smallest | Profile::Paired => 4_000_000,
-    };
-    (positions / 4).clamp(100_000, most) as usize
 }

@@ -18,7 +18,6 @@ use crate::reader::{Table, TableError};
 use crate::rows::{
     Distances, EntryRow, IndexCounts, Taking, Wanted, decode, encode, has_rows, scan,
 };
-use crate::stop::Stop;
 
 /// How many bytes an index takes while values and numbers lie side by side, about.
 pub(super) const BYTES: u64 = 3;
@@ -41,16 +40,18 @@ pub(super) fn by_rows(
         return Ok(None);
     }
     let (old, codec) = (table.space(), table.codec());
-    let stop = Stop::default();
+    let stop = table.stop();
     let mut area = Vec::new();
     table.read_packed(&mut area)?;
     let images_differ = old.symmetry() < if has_pawns(old) { 2 } else { 8 };
     let wanted = Wanted { apart: images_differ, ..Wanted::all() };
-    let Ok(values) = decode(old, codec, &area, &wanted, Taking::Exactly, &stop) else {
-        return Ok(None);
+    let Ok(values) = decode(old, codec, &area, &wanted, Taking::Exactly, stop) else {
+        return table.check_stop().map(|()| None);
     };
 
-    let Ok((again, _)) = encode(old, &values, codec.format(), &stop) else { return Ok(None) };
+    let Ok((again, _)) = encode(old, &values, codec.format(), stop) else {
+        return table.check_stop().map(|()| None);
+    };
     let same = match &again {
         Distances::Narrow(numbers) => is_same(codec, &area, numbers),
         Distances::Wide(numbers) => is_same(codec, &area, numbers),
@@ -58,9 +59,12 @@ pub(super) fn by_rows(
     if !same || !has_legal_values(old, &again) {
         return Ok(None);
     }
+    table.check_stop()?;
     drop((again, area));
 
-    let Ok((numbers, counts)) = encode(new, &values, format, &stop) else { return Ok(None) };
+    let Ok((numbers, counts)) = encode(new, &values, format, stop) else {
+        return table.check_stop().map(|()| None);
+    };
     let Some(tally) = tally_of(table, new, &counts) else { return Ok(None) };
     Ok(Some((numbers, tally)))
 }

@@ -16,7 +16,6 @@ use crate::entries::Number;
 use crate::htb::{HtbError, SourceOptions};
 use crate::reader::{Table, TableError, TableProblem};
 use crate::rows::{Distances, Wanted, encode};
-use crate::stop::Stop;
 use crate::writer::{TableContents, WriteError, WriteProblem};
 
 /// Whether nothing but the container is to change.
@@ -82,10 +81,11 @@ fn as_cells(
     if let Some(why) = refusal(table, target, options, outcomes) {
         return Ok(Some(why));
     }
-    let stop = Stop::default();
+    let stop = table.stop().clone();
     let values = match table.exact_values(&Wanted::all(), &stop) {
         Ok(values) => values,
         Err(TableError { problem: TableProblem::Rows(problem), .. }) => {
+            table.check_stop()?;
             return Ok(Some(problem.to_string()));
         }
         Err(error) => return Err(error.into()),
@@ -163,10 +163,13 @@ fn difference(
     let all = codec.bits() == 1;
     let same = all
         || table.is_of_cells()
-        || match encode(space, values, codec.format(), &Stop::default()) {
+        || match encode(space, values, codec.format(), table.stop()) {
             Ok((Distances::Narrow(numbers), _)) => has_entries(table, &numbers, options)?,
             Ok((Distances::Wide(numbers), _)) => has_entries(table, &numbers, options)?,
-            Err(problem) => return Ok(Some(problem.to_string())),
+            Err(problem) => {
+                table.check_stop()?;
+                return Ok(Some(problem.to_string()));
+            }
         };
     let read = || {
         spots(space.size(), all).try_fold(true, |same, index| {
@@ -238,7 +241,7 @@ fn by_entries(
         entries,
         compression: options.compression,
         memory: None,
-        stop: Stop::default(),
+        stop: table.stop().clone(),
     };
 
     file.write(|writer| {
@@ -250,6 +253,7 @@ fn by_entries(
         let part = table.together().saturating_mul(4).max(CHUNK) / CHUNK * CHUNK;
         let mut numbers = vec![0_i32; part.min(entries) as usize];
         for first in (0..entries).step_by(part as usize) {
+            table.check_stop()?;
             let count = part.min(entries - first);
             let numbers = &mut numbers[..count as usize];
             table.read_entries(first, numbers)?;
@@ -270,13 +274,17 @@ fn numbers_of_cells(
     if !table.is_of_cells() || bytes > options.memory {
         return Ok(None);
     }
-    let stop = Stop::default();
+    let stop = table.stop().clone();
     let values = match table.exact_values(&Wanted::all(), &stop) {
         Ok(values) => values,
-        Err(TableError { problem: TableProblem::Rows(_), .. }) => return Ok(None),
+        Err(TableError { problem: TableProblem::Rows(_), .. }) => {
+            table.check_stop()?;
+            return Ok(None);
+        }
         Err(error) => return Err(error.into()),
     };
     let encoded = encode(table.space(), &values, table.codec().format(), &stop);
+    table.check_stop()?;
     Ok(encoded.ok().map(|(numbers, _)| numbers))
 }
 

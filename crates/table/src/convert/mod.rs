@@ -29,7 +29,6 @@ use crate::htb::Compression;
 use crate::index::{IndexParams, IndexSpace};
 use crate::reader::Table;
 use crate::rows::{Distances, Wanted};
-use crate::stop::Stop;
 use crate::writer::{TableContents, TableWriter};
 
 use by_rows::by_rows;
@@ -201,12 +200,14 @@ impl Conversion<'_> {
 
         let mut tally = IndexTally::default();
         for chunk in chunks() {
+            table.check_stop()?;
             tally = tally.with(&work.count(chunk.clone())?);
             self.progress(chunk.end);
         }
         let codec = self.codec(&tally)?;
         self.write(codec, recount, &tally, &|writer, progress| {
             for chunk in chunks() {
+                table.check_stop()?;
                 writer.push(&work.numbers(chunk.clone())?)?;
                 progress(chunk.end);
             }
@@ -235,7 +236,7 @@ impl Conversion<'_> {
             entries: self.space.size(),
             compression: self.options.compression,
             memory: Some(self.options.memory),
-            stop: Stop::default(),
+            stop: self.table.stop().clone(),
         };
         let size = self.space.size();
         file.write(|writer| fill(writer, &|done| self.progress(size + done)))
@@ -262,7 +263,7 @@ impl Conversion<'_> {
 
     /// Writes them, which the encoder compares with the values of the old table.
     fn write_cells(&self, header: &[u8]) -> Result<(), ConvertError> {
-        let stop = Stop::default();
+        let stop = self.table.stop().clone();
         let text = header.get(..prefix_length(header).unwrap_or(0)).unwrap_or_default();
         let text = decode_text(text, &self.target.display().to_string())?;
         let values = self.table.exact_values(&Wanted::all(), &stop)?;
