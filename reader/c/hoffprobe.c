@@ -334,7 +334,6 @@ static int is_legal(const Tab *t, const Pos *p) {
         if (seen & p->k[k]) return 0;
         seen |= p->k[k];
     }
-    if (p->ep >= 0 && p->ep >> 3 != (p->turn == WHITE ? 5 : 2)) return 0;
     return seen == occupied(p) && !in_check(t, p, p->turn ^ 1);
 }
 
@@ -1577,7 +1576,7 @@ static int take(
     p->k[PAWN] = h->pawns, p->k[KNIGHT] = h->knights, p->k[BISHOP] = h->bishops;
     p->k[ROOK] = h->rooks, p->k[QUEEN] = h->queens, p->k[KING] = h->kings;
     p->turn = h->white_to_move ? WHITE : BLACK;
-    p->ep = h->ep > 0 && h->ep < 64 ? (int)h->ep : -1;
+    p->ep = h->ep >> 3 == (h->white_to_move ? 5u : 2u) ? (int)h->ep : -1; /* no pawn can take elsewhere */
     return may_castle(h) ? HOFFMAN_CASTLING : HOFFMAN_OK;
 }
 

@@ -394,16 +394,7 @@ fn run_verify(classic: &Classic, tables: &[PathBuf]) -> RunEnd {
                 good = false;
             }
         }
-        if !classic.nalimov.is_empty() {
-            say("Verifying tablebase against Nalimov");
-            match verify::against_nalimov(path, reading) {
-                Ok(agrees) => good &= agrees,
-                Err(error) => {
-                    crate::output::complain(&error);
-                    good = false;
-                }
-            }
-        }
+        good &= verify::agrees_with_nalimov(path, &request);
     }
     RunEnd::of(good)
 }

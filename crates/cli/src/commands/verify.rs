@@ -28,6 +28,10 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<RunEnd> {
     let reading = &hoffman::sharing(args.at_hand.reading()?);
     let request = VerifyRequest { sample, reading, folder };
     if let Some(report) = &args.report {
+        if !reading.nalimov_folders().is_empty() {
+            let text = "--report keeps no comparison with Nalimov tables: leave out --nalimov";
+            return Err(Misuse(text.to_owned()).into());
+        }
         return once(args, report, &request);
     }
 
@@ -43,6 +47,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<RunEnd> {
                     work.print(&report)?;
                 }
                 all.push(report);
+                good &= agrees_with_nalimov(&table.path, &request);
             }
             Err(error) => {
                 complain(&error);
@@ -178,10 +183,22 @@ pub(crate) fn check(named: &Path, request: &VerifyRequest<'_>) -> anyhow::Result
     Ok(table.verify(&request.options(), &mut |event| bar.tell(event))?)
 }
 
-/// Compares a table with the Nalimov table of the same men, and says where they differ.
+/// Compares a table with the Nalimov table of the same men, if folders with such tables were named,
+/// and says where they differ, or why that cannot be told.
+pub(crate) fn agrees_with_nalimov(named: &Path, request: &VerifyRequest<'_>) -> bool {
+    if request.reading.nalimov_folders().is_empty() {
+        return true;
+    }
+    say("Verifying tablebase against Nalimov");
+    against_nalimov(named, request).unwrap_or_else(|error| {
+        complain(&error);
+        false
+    })
+}
+
 /// Differences of a table made with prunes do not count.
-pub(crate) fn against_nalimov(path: &Path, reading: &ReadOptions) -> anyhow::Result<bool> {
-    let table = tables::open(path, None, reading)?;
+fn against_nalimov(named: &Path, request: &VerifyRequest<'_>) -> anyhow::Result<bool> {
+    let table = tables::open(named, request.folder.as_deref(), request.reading)?;
     let differences = table.compare_with_nalimov()?;
     for difference in &differences {
         say(difference);
@@ -189,7 +206,7 @@ pub(crate) fn against_nalimov(path: &Path, reading: &ReadOptions) -> anyhow::Res
     if !differences.is_empty() && table.is_pruned() {
         note(&format!(
             "{}: the table was made with prunes, so others may say otherwise",
-            path.display()
+            table.path().display()
         ));
         return Ok(true);
     }

@@ -1221,10 +1221,14 @@ fn tables_of_other_programs_are_refused_politely() {
     assert!(session.err.contains("3 piece Nalimov tablebases found"), "{}", session.err);
     assert!(session.out.contains("\nWhite wins in 11\n"), "{}", session.out);
     // What cannot be compared is no agreement.
-    let verified = run(folder.path(), "-v -n . kpk.htb");
-    assert_eq!(verified.code, 1, "{}", verified.err);
-    assert!(verified.err.contains("Verifying tablebase against Nalimov\n"), "{}", verified.err);
-    assert!(verified.err.contains("kpk.htb: Can't find Nalimov tablebase"), "{}", verified.err);
+    for line in ["-v -n . kpk.htb", "verify kpk.htb --nalimov ."] {
+        let verified = run(folder.path(), line);
+        assert_eq!(verified.code, 1, "{}", verified.err);
+        assert!(verified.err.contains("Verifying tablebase against Nalimov\n"), "{}", verified.err);
+        assert!(verified.err.contains("kpk.htb: Can't find Nalimov tablebase"), "{}", verified.err);
+    }
+    run(folder.path(), "verify kpk.htb --nalimov . --report r.json").refused(2, &["--nalimov"]);
+    run(folder.path(), "-v -n nowhere kpk.htb").refused(1, &["nowhere: there is no such folder"]);
 }
 
 #[test]

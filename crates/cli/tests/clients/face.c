@@ -111,6 +111,15 @@ static void clock_and_rights(void) {
         p.ep = ep;
         CHECK(hoffman_probe(&p, &o) == HOFFMAN_OK && o.plies == r.plies);
     }
+    /* Nor may one take on another rank than that of a jump. */
+    CHECK(from_fen("8/pP6/8/7k/8/8/8/7K w - - 0 1", &p) == HOFFMAN_OK);
+    for (ep = 0; ep < 200; ep++) {
+        unsigned i;
+        p.ep = ep;
+        hoffman_probe_root(&p, moves, &count);
+        CHECK(count > 3);
+        for (i = 0; i < count; i++) CHECK(!moves[i].en_passant);
+    }
     ask("8/8/8/3k4/8/8/8/1q2K2R w K - 0 1");
     CHECK(status == HOFFMAN_CASTLING && root("8/8/8/3k4/8/8/8/1q2K2R w K - 0 1") == HOFFMAN_CASTLING && !count);
     ask("8/8/8/3k4/8/8/8/1q2K2R w Q - 0 1");
