@@ -421,6 +421,8 @@ const tests = {
       Object.assign(tables.find(({ name }) => name === 'krk.htb'), { countable: false, counting: null });
       await route.fulfill({ json: tables });
     });
+    // What is still asked when the page is loaded again is broken off.
+    await page.waitForLoadState('networkidle');
     await page.reload();
     const row = page.locator('#table-rows tr').filter({ hasText: 'krk.htb' });
     await row.filter({ hasText: 'too large to count here' }).waitFor();
