@@ -10,10 +10,6 @@ use hoffman_table::htb::{BlockCache, SourceOptions};
 /// What a program takes when it reads tables, besides the blocks and entries that it holds.
 const READER: u64 = 44 << 20;
 
-/// Bytes for which there is room under every bound: what a table of four men and those behind it
-/// take. Read position by position such tables would take minutes.
-const FOUR_MEN: u64 = 16 << 20;
-
 /// How tables are read, those of other programs too.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
@@ -121,7 +117,7 @@ impl ReadOptions {
             Some(memory) => {
                 let cache = BlockCache::new(((memory - READER) / 2) as usize);
                 // A table, and those behind it.
-                let whole_limit = ((memory - READER) / 4).max(FOUR_MEN);
+                let whole_limit = (memory - READER) / 4;
                 SourceOptions { cache, memory_limit: 0, whole_limit, ..usual }
             }
         };

@@ -2,13 +2,14 @@
 //! that each is looked at once.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hoffman_board::Bitboard;
 
 use super::candidates::Scan;
-use crate::position::Position;
+use super::successors::Answered;
 
 /// What is known of the positions of a table, two bits an index.
 #[derive(Debug, Default)]
@@ -94,15 +95,22 @@ pub(super) enum SeenPlace<'s> {
 }
 
 impl<'s> SeenPlace<'s> {
-    pub(super) fn new(scan: &'s Scan<'_>, position: &Position) -> SeenPlace<'s> {
+    pub(super) fn new(scan: &'s Scan<'_>, (position, known): Answered<'_>) -> SeenPlace<'s> {
+        // Two tables with prunes may answer differently.
+        let member = known.hit.as_ref().map(|hit| &hit.member).filter(|member| !member.is_plain());
         let held = match (scan.held_index(position), &scan.kept) {
             (Some((index, _)), Some(kept)) => Some((&kept.seen, index)),
             (Some(_), None) => None,
+            (None, _) if member.is_some() => None,
             (None, _) => scan.exits.seen(position),
         };
         match held.filter(|(seen, _)| seen.has_room()) {
             Some((seen, index)) => SeenPlace::Held(seen, index),
-            None => SeenPlace::Named(&scan.named, position.short_fen()),
+            None => {
+                let table = member.map_or(Path::new(""), |member| member.table().path());
+                let name = format!("{} {}", position.short_fen(), table.display());
+                SeenPlace::Named(&scan.named, name)
+            }
         }
     }
 

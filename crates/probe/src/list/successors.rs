@@ -68,11 +68,11 @@ impl Scan<'_> {
     ) -> Result<Option<Vec<Move>>, ListError> {
         let Some(value) = known.distance() else { return Ok(None) };
         let Some(winner) = value.winner(known.turn) else { return Ok(None) };
-        let search = LineSearch { scan: self, known, winner, how };
+        let search = LineSearch { scan: self, winner, how };
         if !search.is_unique((position, known), value)? {
             return Ok(None);
         }
-        if shown { search.line(position, value).map(Some) } else { Ok(Some(Vec::new())) }
+        if shown { search.line((position, known), value).map(Some) } else { Ok(Some(Vec::new())) }
     }
 
     /// What a move leads to; none if the rules of the table know no such move.
@@ -134,14 +134,12 @@ impl Scan<'_> {
 /// The search for a line without a choice of the winner.
 struct LineSearch<'s> {
     scan: &'s Scan<'s>,
-    /// The position that it begins with.
-    known: &'s Known,
     winner: Color,
     how: UniqueLine,
 }
 
 /// A position, and who answers for it.
-type Answered<'a> = (&'a Position, &'a Known);
+pub(super) type Answered<'a> = (&'a Position, &'a Known);
 
 impl LineSearch<'_> {
     /// Whether there is a line from a position of that value on.
@@ -149,7 +147,7 @@ impl LineSearch<'_> {
         if is_end(answered.0, value) {
             return Ok(true);
         }
-        let place = SeenPlace::new(self.scan, answered.0);
+        let place = SeenPlace::new(self.scan, answered);
         if let Some(found) = place.get() {
             return Ok(found);
         }
@@ -168,33 +166,34 @@ impl LineSearch<'_> {
         if position.turn == self.winner {
             let Some(step) = self.only_win(answered, value)? else { return Ok(None) };
             let after = Value::Loss(moves_of(value).saturating_sub(1));
-            return Ok(self.goes_on(&step, after)?.then_some((step, after)));
+            return Ok(self.goes_on(&step, known, after)?.then_some((step, after)));
         }
         let after = Value::Win(moves_of(value));
         for m in position.legal_moves(self.scan.variant()) {
             let step = self.scan.step(position, known, m)?;
             let Some(step) = step.filter(|step| step.value == Some(value)) else { continue };
-            if self.goes_on(&step, after)? {
+            if self.goes_on(&step, known, after)? {
                 return Ok(Some((step, after)));
             }
         }
         Ok(None)
     }
 
-    /// Whether there is a line behind a step.
-    fn goes_on(&self, step: &LineStep, value: Value) -> Result<bool, ListError> {
-        self.is_unique((&step.after, step.known.as_ref().unwrap_or(self.known)), value)
+    /// Whether there is a line behind a step from a position that `known` answers for; a table of
+    /// chess goes on answering.
+    fn goes_on(&self, step: &LineStep, known: &Known, value: Value) -> Result<bool, ListError> {
+        self.is_unique((&step.after, step.known.as_ref().unwrap_or(known)), value)
     }
 
     /// The line from a position that has one.
-    fn line(&self, position: &Position, value: Value) -> Result<Vec<Move>, ListError> {
+    fn line(&self, from: Answered<'_>, value: Value) -> Result<Vec<Move>, ListError> {
         let mut line = Vec::new();
-        let (mut position, mut known, mut value) = (position.clone(), None, value);
+        let (mut position, mut known, mut value) = (from.0.clone(), None, value);
         while !is_end(&position, value) {
-            let answered = (&position, known.as_ref().unwrap_or(self.known));
+            let answered = (&position, known.as_ref().unwrap_or(from.1));
             let Some((step, after)) = self.next(answered, value)? else { break };
             line.push(step.m);
-            (position, known, value) = (step.after, step.known, after);
+            (position, known, value) = (step.after, step.known.or(known), after);
         }
         Ok(line)
     }
