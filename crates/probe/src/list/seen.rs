@@ -104,14 +104,11 @@ impl<'s> SeenPlace<'s> {
             (None, _) if member.is_some() => None,
             (None, _) => scan.exits.seen(position),
         };
-        match held.filter(|(seen, _)| seen.has_room()) {
-            Some((seen, index)) => SeenPlace::Held(seen, index),
-            None => {
-                let table = member.map_or(Path::new(""), |member| member.table().path());
-                let name = format!("{} {}", position.short_fen(), table.display());
-                SeenPlace::Named(&scan.named, name)
-            }
+        if let Some((seen, index)) = held.filter(|(seen, _)| seen.has_room()) {
+            return SeenPlace::Held(seen, index);
         }
+        let table = member.map_or(Path::new(""), |member| member.table().path());
+        SeenPlace::Named(&scan.named, format!("{} {}", position.short_fen(), table.display()))
     }
 
     pub(super) fn get(&self) -> Option<bool> {
